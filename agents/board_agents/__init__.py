@@ -1,0 +1,1 @@
+"""Agents, solvers and the arena for board_envs."""

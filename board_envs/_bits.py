@@ -1,0 +1,172 @@
+"""Arithmetic on 64-bit words that is right interpreted and compiled, and silent under warnings-as-errors.
+
+Words are np.uint64. Interpreted numpy warns when scalar arithmetic wraps, and numba turns a mix of np.uint64 and Python
+integers into floats; so what wraps lives here, through Python integers where interpreted.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from board_envs._jit import compiled_as, compiled_by
+
+_MASK = (1 << 64) - 1
+ZERO = np.uint64(0)
+ONE = np.uint64(1)
+
+
+def _unary(function_name: str, emit: Any) -> Any:
+    """Return what installs a compiled form of the one-word function of that name, made of one LLVM instruction."""
+
+    def register() -> None:
+        from numba import types
+        from numba.extending import intrinsic, overload
+
+        @intrinsic  # type: ignore[untyped-decorator,unused-ignore]  # numba is untyped
+        def instruction(_context: Any, word: Any) -> Any:
+            def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+                return emit(builder, args[0])
+
+            return types.int64(types.uint64), codegen
+
+        def implementation(word: Any) -> Any:
+            return lambda word: instruction(np.uint64(word))
+
+        overload(globals()[function_name], strict=False)(implementation)
+
+    return register
+
+
+def _emit_zeros(name: str) -> Any:
+    def emit(builder: Any, word: Any) -> Any:
+        from llvmlite import ir
+
+        return getattr(builder, name)(word, ir.Constant(ir.IntType(1), 0))
+
+    return emit
+
+
+@compiled_by(_unary("popcount", lambda builder, word: builder.ctpop(word)))
+def popcount(word: np.uint64) -> int:
+    """Number of set bits."""
+    return int(word).bit_count()
+
+
+@compiled_by(_unary("lowest", _emit_zeros("cttz")))
+def lowest(word: np.uint64) -> int:
+    """Index of the lowest set bit; 64 for zero."""
+    value = int(word)
+    return (value & -value).bit_length() - 1 if value else 64
+
+
+@compiled_by(_unary("leading_zeros", _emit_zeros("ctlz")))
+def leading_zeros(word: np.uint64) -> int:
+    """Number of zero bits above the highest set bit; 64 for zero."""
+    return 64 - int(word).bit_length()
+
+
+def _as_int(word: np.uint64) -> int:
+    return np.int64(word)  # type: ignore[no-any-return,return-value,unused-ignore]  # compiled code has no Python int
+
+
+@compiled_as(_as_int)
+def as_int(word: np.uint64) -> int:
+    """Return a small word as a signed integer."""
+    return int(word)
+
+
+def _add(a: np.uint64, b: np.uint64) -> np.uint64:
+    return a + b
+
+
+@compiled_as(_add)
+def add(a: np.uint64, b: np.uint64) -> np.uint64:
+    """Return a + b modulo 2^64."""
+    return np.uint64((int(a) + int(b)) & _MASK)
+
+
+def _subtract(a: np.uint64, b: np.uint64) -> np.uint64:
+    return a - b
+
+
+@compiled_as(_subtract)
+def subtract(a: np.uint64, b: np.uint64) -> np.uint64:
+    """Return a - b modulo 2^64."""
+    return np.uint64((int(a) - int(b)) & _MASK)
+
+
+def _multiply(a: np.uint64, b: np.uint64) -> np.uint64:
+    return a * b
+
+
+@compiled_as(_multiply)
+def multiply(a: np.uint64, b: np.uint64) -> np.uint64:
+    """Return a * b modulo 2^64."""
+    return np.uint64((int(a) * int(b)) & _MASK)
+
+
+def _lowest_bit(word: np.uint64) -> np.uint64:
+    return word & (~word + np.uint64(1))
+
+
+@compiled_as(_lowest_bit)
+def lowest_bit(word: np.uint64) -> np.uint64:
+    """Return the word with only its lowest set bit; zero for zero."""
+    value = int(word)
+    return np.uint64(value & -value)
+
+
+def _clear_lowest(word: np.uint64) -> np.uint64:
+    return word & (word - np.uint64(1))
+
+
+@compiled_as(_clear_lowest)
+def clear_lowest(word: np.uint64) -> np.uint64:
+    """Return the word without its lowest set bit; zero for zero."""
+    value = int(word)
+    return np.uint64(value & (value - 1) if value else 0)
+
+
+def _nth_bit(word: np.uint64, k: int) -> int:
+    for _ in range(k):
+        word &= word - np.uint64(1)
+    return lowest(word)
+
+
+@compiled_as(_nth_bit)
+def nth_bit(word: np.uint64, k: int) -> int:
+    """Index of the k-th set bit from below, counted from 0; 64 if there are not so many."""
+    value = int(word)
+    for _ in range(k):
+        value &= value - 1
+    return (value & -value).bit_length() - 1 if value else 64
+
+
+def _write_bits(word: np.uint64, indices: NDArray[np.intp], out: NDArray[np.int8]) -> None:
+    for i in range(indices.shape[0]):
+        out[i] = np.int8((word >> np.uint64(indices[i])) & np.uint64(1))
+
+
+@compiled_as(_write_bits)
+def write_bits(word: np.uint64, indices: NDArray[np.intp], out: NDArray[np.int8]) -> None:
+    """Set out[i] to bit indices[i] of the word; indices intp (m,), out int8 (m,)."""
+    out[:] = np.unpackbits(np.array(word, "<u8").reshape(1).view(np.uint8), bitorder="little")[indices]
+
+
+def _write_planes(own: np.uint64, other: np.uint64, indices: NDArray[np.intp], out: NDArray[np.int8]) -> None:
+    columns = indices.shape[1]
+    for i in range(indices.shape[0]):
+        for j in range(columns):
+            out[i, j, 0] = np.int8((own >> np.uint64(indices[i, j])) & np.uint64(1))
+            out[i, j, 1] = np.int8((other >> np.uint64(indices[i, j])) & np.uint64(1))
+
+
+@compiled_as(_write_planes)
+def write_planes(own: np.uint64, other: np.uint64, indices: NDArray[np.intp], out: NDArray[np.int8]) -> None:
+    """Write two boards as planes: out[i, j, 0 or 1] is bit indices[i, j] of own or other; out int8 (..., 2)."""
+    bits = np.unpackbits(np.array((own, other), "<u8").view(np.uint8), bitorder="little").reshape(2, 64)
+    out[..., 0] = bits[0][indices]
+    out[..., 1] = bits[1][indices]

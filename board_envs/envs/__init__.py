@@ -1,0 +1,1 @@
+"""Environments, generic over Game; no game is named here."""

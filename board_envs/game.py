@@ -1,0 +1,254 @@
+"""Game: rules, observation, notation and facts of one game at one size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from board_envs.types import IllegalActionError, Int8, Notation, Outcome, PositionError, Rules, S
+
+_RETURNS = {-1: (0, 0), 0: (1, -1), 1: (-1, 1), 2: (0, 0)}
+
+
+@dataclass(frozen=True)
+class Symmetry:
+    """A symmetry of a game's rules as array maps.
+
+    Attributes:
+        cells: intp (observation size,); the image's flat observation is ``observation.reshape(-1)[cells]``.
+        actions: intp (n,); the image's mask (or policy) is ``mask[actions]``.
+
+    """
+
+    cells: NDArray[np.intp]
+    actions: NDArray[np.intp]
+
+    def observation(self, observation: NDArray[Any]) -> NDArray[Any]:
+        """Return the image of an observation, its shape kept."""
+        return observation.reshape(-1)[self.cells].reshape(observation.shape)
+
+    def policy(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return the image of a mask, a policy or action values (..., n)."""
+        return values[..., self.actions]
+
+    def action(self, action: int) -> int:
+        """Return the image of an action."""
+        return int(np.flatnonzero(self.actions == action)[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Game(Generic[S]):
+    """One game at one size. Make it by ``board_envs.make_game``; equal names and parameters give the same object.
+
+    Every game here is deterministic, zero-sum, of perfect information, for two seats: player_0 (begins) and player_1.
+
+    Attributes:
+        name: the name in the registry, e.g. "connect-four".
+        parameters: all parameters with their values.
+        rules: the pure functions underneath; they check nothing.
+        notation: text forms.
+        num_actions: n; actions are 0 .. n-1.
+        observation_shape: shape of an int8 observation.
+        observation_high: largest entry that an observation can hold.
+        max_plies: bound on a game's length, None if the rules give none worth stating.
+        unit: what the margin counts.
+        symmetries: function that lists the symmetries of this size, the identity among them.
+        decoder: (observation int8, seat) -> State.
+
+    """
+
+    name: str
+    parameters: Mapping[str, Any]
+    rules: Rules[S]
+    notation: Notation[S]
+    num_actions: int
+    observation_shape: tuple[int, ...]
+    observation_high: int
+    max_plies: int | None
+    unit: str
+    decoder: Callable[[Int8, int], S]
+    symmetries: Callable[[], tuple[Symmetry, ...]]
+    own: Callable[[S], S] = field(default=lambda state: state)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy by name: a game is made again (or found) where it is loaded."""
+        from board_envs.registry import make_game
+
+        return _remake, (make_game, self.name, dict(self.parameters))
+
+    def __repr__(self) -> str:
+        """Show how to make this game."""
+        arguments = ", ".join(f"{key}={value!r}" for key, value in self.parameters.items())
+        return f"make_game({self.name!r}{', ' if arguments else ''}{arguments})"
+
+    # -- states -------------------------------------------------------------------------------------------------------
+
+    def initial_state(self) -> S:
+        """Return the state that a game begins with."""
+        return self.rules.initial()
+
+    def parse(self, text: str) -> S:
+        """Return the position that a text describes; PositionError says what is wrong with it."""
+        if not isinstance(text, str):
+            raise PositionError(f"a position of {self.name} is a text, not {text!r}")
+        return self.notation.parse(text)
+
+    def format(self, state: S) -> str:
+        """Write a position as text; ``parse`` is its inverse (up to a memory of earlier positions)."""
+        return self.notation.format(state)
+
+    def from_moves(self, moves: str | Iterable[str]) -> S:
+        """Play moves from the initial state: one text, or one text a move. IllegalActionError tells which one fails."""
+        state = self.initial_state()
+        for action in self.read_moves(moves):
+            state = self.step(state, action)
+        return state
+
+    def read_moves(self, moves: str | Iterable[str]) -> list[int]:
+        """Return the actions of a game's moves, played from the initial state."""
+        state = self.initial_state()
+        actions = []
+        for number, move in enumerate(self.notation.split_moves(moves) if isinstance(moves, str) else moves, 1):
+            try:
+                if self.is_terminal(state):
+                    raise IllegalActionError("the game is over")
+                action = self.notation.text_to_action(state, move)
+                state = self.step(state, action)
+            except IllegalActionError as error:
+                raise IllegalActionError(f"move {number} ({move!r}): {error}") from None
+            actions.append(action)
+        return actions
+
+    def write_moves(self, actions: Iterable[int]) -> str:
+        """Write the actions of a game played from the initial state as one text; the inverse of `read_moves`."""
+        state = self.initial_state()
+        moves = []
+        for action in actions:
+            moves.append(self.notation.action_to_text(state, action))
+            state = self.step(state, action)
+        return self.notation.join_moves(moves)
+
+    def check_state(self, state: S) -> S:
+        """Return the state if it is a legal position; else PositionError says why not."""
+        if not isinstance(state, type(self.initial_state())):
+            raise PositionError(f"a state of {self!r} is a {type(self.initial_state()).__name__}, not {state!r}")
+        again = self.parse(self.format(state))
+        if not self.same_position(again, state):
+            raise PositionError(f"{state!r} is no state of {self!r}: it reads as {self.format(state)!r}")
+        return state
+
+    def same_position(self, a: S, b: S) -> bool:
+        """Whether two states are the same position (memories of earlier positions are not compared)."""
+        return bool(np.array_equal(self.pack(a), self.pack(b)))
+
+    def pack(self, state: S) -> NDArray[np.uint64]:
+        """Return the state's words, without a memory of earlier positions: uint64 (words,)."""
+        words = np.zeros(self.rules.words, np.uint64)
+        self.rules.pack(state, words)
+        return words
+
+    # -- play ---------------------------------------------------------------------------------------------------------
+
+    def current_player(self, state: S) -> int:
+        """Return the seat to act, 0 or 1; in a finished game the seat that would have been next."""
+        return int(self.rules.to_play(state))
+
+    def legal_actions(self, state: S) -> list[int]:
+        """List the legal actions in increasing order; none when the game is over."""
+        return cast("list[int]", np.flatnonzero(self.legal_mask(state)).tolist())
+
+    def legal_mask(self, state: S) -> Int8:
+        """Return an int8 array (n,): 1 where the seat to act may play; all zeros when the game is over."""
+        mask = np.zeros(self.num_actions, np.int8)
+        self.rules.write_mask(state, mask)
+        return mask
+
+    def is_legal(self, state: S, action: int) -> bool:
+        """Whether the seat to act may play `action`; anything that is no action number is not legal."""
+        return is_action(action, self.num_actions) and bool(self.rules.is_legal(state, int(action)))
+
+    def step(self, state: S, action: int) -> S:
+        """Return the state after a legal action (the given one stays as it is); IllegalActionError otherwise."""
+        if not self.is_legal(state, action):
+            raise IllegalActionError(self.explain_illegal(state, action))
+        return self.rules.step(self.own(state), int(action))
+
+    def explain_illegal(self, state: S, action: Any) -> str:
+        """Say why an action is not legal, and what is."""
+        if self.is_terminal(state):
+            return f"action {action!r}: the game is over ({self.format(state)})"
+        legal = self.legal_actions(state)
+        shown = ", ".join(map(str, legal[:20])) + (", ..." if len(legal) > 20 else "")
+        if not is_action(action, self.num_actions):
+            return f"action {action!r} is not an integer from 0 to {self.num_actions - 1}; legal here: {shown}"
+        return f"action {action} is not legal in {self.format(state)}; legal: {shown}"
+
+    def is_terminal(self, state: S) -> bool:
+        """Whether the game is over."""
+        return self.rules.count(state) == 0
+
+    def winner(self, state: S) -> Outcome:
+        """Return the outcome so far; ONGOING is not DRAW."""
+        return Outcome(self.rules.winner(state))
+
+    def returns(self, state: S) -> tuple[int, int]:
+        """Return what each seat gets, +1 / 0 / -1; (0, 0) while the game goes on."""
+        return _RETURNS[int(self.rules.winner(state))]
+
+    def margin(self, state: S) -> int:
+        """Return player_0's points minus player_1's so far, in `unit`."""
+        return int(self.rules.margin(state))
+
+    # -- observations -------------------------------------------------------------------------------------------------
+
+    def observe(self, state: S, seat: int) -> Int8:
+        """Return what `seat` sees: int8 of `observation_shape`, channels last, plane 0 the seat's own pieces."""
+        out = np.zeros(self.observation_shape, np.int8)
+        self.rules.observe(state, seat, out)
+        return out
+
+    def decode(self, observation: NDArray[Any], seat: int) -> S:
+        """Rebuild the state from what the seat to move sees in an unfinished game (a memory of positions is lost)."""
+        array = np.asarray(observation)
+        if array.size != int(np.prod(self.observation_shape)):
+            raise ValueError(f"an observation of {self!r} has shape {self.observation_shape}, not {array.shape}")
+        return self.decoder(array.reshape(self.observation_shape).astype(np.int8), seat)
+
+    # -- notation -----------------------------------------------------------------------------------------------------
+
+    def action_to_text(self, state: S, action: int) -> str:
+        """Name an action as players do."""
+        return self.notation.action_to_text(state, action)
+
+    def text_to_action(self, state: S, text: str) -> int:
+        """Return the legal action that a move's name means in `state`; IllegalActionError otherwise."""
+        action = self.notation.text_to_action(state, text)
+        if not self.is_legal(state, action):
+            raise IllegalActionError(f"{text!r}: {self.explain_illegal(state, action)}")
+        return action
+
+    def draw(self, state: S) -> str:
+        """Return the position as lines for a terminal."""
+        return self.notation.draw(state)
+
+
+def is_action(action: Any, n: int) -> bool:
+    """Whether `action` is an integer (not a bool) from 0 to n-1."""
+    if isinstance(action, np.ndarray) and action.shape == () and action.dtype.kind in "iu":
+        action = action.item()
+    return isinstance(action, (int, np.integer)) and not isinstance(action, bool) and 0 <= int(action) < n
+
+
+def check_int(game: str, name: str, value: Any, low: int, high: int, why: str = "") -> int:
+    """Return a parameter as an int; ValueError names the game, the value and the limits."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
+        raise ValueError(f"{game}: {name} must be an integer from {low} to {high}{why}, not {value!r}")
+    return int(value)
+
+
+def _remake(make: Callable[..., Game[Any]], name: str, parameters: dict[str, Any]) -> Game[Any]:
+    return make(name, **parameters)

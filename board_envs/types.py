@@ -1,0 +1,133 @@
+"""The vocabulary that rules, environments and agents share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Word: TypeAlias = np.uint64
+Words: TypeAlias = NDArray[np.uint64]
+Int8: TypeAlias = NDArray[np.int8]
+S = TypeVar("S", bound=tuple[Any, ...])
+"""A game's State: a NamedTuple of words (np.uint64) and small integers, immutable by convention."""
+
+
+class Outcome(IntEnum):
+    """How a game stands. The numbers are those of ``info["winner"]``."""
+
+    ONGOING = -1
+    PLAYER_0 = 0
+    PLAYER_1 = 1
+    DRAW = 2
+
+
+class IllegalActionError(ValueError):
+    """An action that the rules do not allow in this state."""
+
+
+class PositionError(ValueError):
+    """A text, a list of moves or a state that is no legal position of the game."""
+
+
+class SpecError(ValueError):
+    """A spec string (``"name:key=value,..."``) that names nothing there is."""
+
+
+class MissingExtraError(ImportError):
+    """An optional dependency is not installed.
+
+    Attributes:
+        extra: the name to put between brackets in ``pip install 'board-envs[...]'``.
+
+    """
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs an optional dependency: pip install 'board-envs[{extra}]'")
+        self.extra = extra
+
+
+@dataclass(frozen=True)
+class Rules(Generic[S]):
+    """A game's rules as pure functions over its State; each is jitable, so that one source serves both speeds.
+
+    Every function but `step` and `initial` only reads. Seats are 0 and 1; actions are 0 .. n-1.
+
+    Attributes:
+        initial: () -> State.
+        to_play: (state) -> seat to act; in a finished game the seat that would have been next.
+        count: (state) -> number of legal actions; 0 exactly when the game is over.
+        nth: (state, k) -> the k-th legal action in increasing order, 0 <= k < count.
+        is_legal: (state, action) -> bool, for 0 <= action < n.
+        write_mask: (state, out int8 (n,)) -> None; 1 where legal, every entry written.
+        step: (state, action) -> State after a legal action. Where a state has a memory (Awalé) it writes the next free
+            entry of it, so the caller passes a state that it owns (`Game.step` sees to that).
+        winner: (state) -> an Outcome's number.
+        margin: (state) -> player_0's points minus player_1's so far, in the game's unit.
+        observe: (state, seat, out int8 (observation shape)) -> None; every entry written.
+        pack: (state, out uint64 (words,)) -> None; the state without its memory.
+        unpack: (words uint64 (words,), memory uint64 (capacity, 2)) -> State; `memory` is used, not copied.
+        words: how many words `pack` writes.
+        has_memory: whether a state carries earlier configurations of its game.
+
+    """
+
+    initial: Callable[[], S]
+    to_play: Callable[[S], int]
+    count: Callable[[S], int]
+    nth: Callable[[S, int], int]
+    is_legal: Callable[[S, int], bool]
+    write_mask: Callable[[S, Int8], None]
+    step: Callable[[S, int], S]
+    winner: Callable[[S], int]
+    margin: Callable[[S], int]
+    observe: Callable[[S, int, Int8], None]
+    pack: Callable[[S, Words], None]
+    unpack: Callable[[Words, Words], S]
+    words: int
+    has_memory: bool = False
+
+
+class Notation(Protocol[S]):
+    """A game's text forms. Functions that read text raise PositionError (positions) or IllegalActionError (moves)."""
+
+    def parse(self, text: str) -> S:
+        """Return the state that a text describes; PositionError says why it cannot arise."""
+        ...
+
+    def format(self, state: S) -> str:
+        """Write a state so that ``parse(format(state)) == state``, up to a memory of earlier positions."""
+        ...
+
+    def action_to_text(self, state: S, action: int) -> str:
+        """Write an action as the move's usual name."""
+        ...
+
+    def text_to_action(self, state: S, text: str) -> int:
+        """Return the action that a move's name means in `state`; IllegalActionError if it means none."""
+        ...
+
+    def split_moves(self, text: str) -> list[str]:
+        """Cut a game's moves, written one after the other, into single moves."""
+        ...
+
+    def join_moves(self, moves: list[str]) -> str:
+        """Write single moves as one text; the inverse of `split_moves`."""
+        ...
+
+    def draw(self, state: S) -> str:
+        """Return the position as several lines for a terminal."""
+        ...
+
+
+@runtime_checkable
+class Oracle(Protocol):
+    """Anything that knows exact values (solvers, tables, closed forms)."""
+
+    def action_values(self, state: Any) -> dict[int, float] | None:
+        """Return each legal action's exact value for the mover, larger is better, or None if out of reach."""
+        ...
