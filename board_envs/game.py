@@ -146,10 +146,10 @@ class Game(Generic[S]):
         return bool(np.array_equal(self.pack(a), self.pack(b)))
 
     def pack(self, state: S) -> NDArray[np.uint64]:
-        """Return the state's words, without a memory of earlier positions: uint64 (words,)."""
+        """Return the position's words, nothing of a memory of earlier positions: uint64 (words - memory_words,)."""
         words = np.zeros(self.rules.words, np.uint64)
         self.rules.pack(state, words)
-        return words
+        return words[: self.rules.words - self.rules.memory_words]
 
     # -- play ---------------------------------------------------------------------------------------------------------
 

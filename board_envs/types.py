@@ -69,10 +69,15 @@ class Rules(Generic[S]):
         winner: (state) -> an Outcome's number.
         margin: (state) -> player_0's points minus player_1's so far, in the game's unit.
         observe: (state, seat, out int8 (observation shape)) -> None; every entry written.
-        pack: (state, out uint64 (words,)) -> None; the state without its memory.
+        pack: (state, out uint64 (words,)) -> None; the state without the entries of its memory.
         unpack: (words uint64 (words,), memory uint64 (capacity, 2)) -> State; `memory` is used, not copied.
         words: how many words `pack` writes.
         has_memory: whether a state carries earlier configurations of its game.
+        memory_words: how many of the last packed words only say which entries of the memory are the state's (0 without
+            a memory). They are no part of the position; a batch keeps them beside the others.
+        memory_length: with a memory, (state) -> how far its array is used. A step may need one entry more; without
+            room it goes on in a larger array of its own, so whoever keeps the memory outside looks before stepping.
+        compact: with a memory, (state) -> the same state, its live entries moved in place to the front of the array.
 
     """
 
@@ -90,6 +95,9 @@ class Rules(Generic[S]):
     unpack: Callable[[Words, Words], S]
     words: int
     has_memory: bool = False
+    memory_words: int = 0
+    memory_length: Callable[[S], int] | None = None
+    compact: Callable[[S], S] | None = None
 
 
 class Notation(Protocol[S]):
