@@ -1,0 +1,61 @@
+"""Awalé."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from board_envs.game import Game, Symmetry, check_int
+from board_envs.games.awale.notation import AwaleNotation
+from board_envs.games.awale.rules import PITS_LIMIT, RULESETS, SEEDS_LIMIT, State, make_rules, memory, own
+from board_envs.types import Int8
+
+__all__ = ["PITS_LIMIT", "RULESETS", "SEEDS_LIMIT", "State", "make", "memory", "own"]
+
+
+def make(pits: int = 6, seeds: int = 4, ruleset: str = "tamale") -> Game[State]:
+    """Return Awalé.
+
+    Args:
+        pits: pits a side, 1 to 8 (eight bits a pit in a word); the source's 4-Awalé has 4.
+        seeds: seeds a pit at the start, 1 or more; at most 127 in all (int8 observations). The 4-Awalé has 3.
+        ruleset: "tamale", the source's rules, or "abapa", those of OpenSpiel's `oware`; see ``rules.py``.
+
+    """
+    name = "awale"
+    pits = check_int(name, "pits", pits, 1, PITS_LIMIT)
+    seeds = check_int(
+        name, "seeds", seeds, 1, SEEDS_LIMIT // (2 * pits), f" with {pits} pits a side (at most {SEEDS_LIMIT} in all)"
+    )
+    if ruleset not in RULESETS:
+        raise ValueError(f"{name}: ruleset must be {' or '.join(map(repr, RULESETS))}, not {ruleset!r}")
+    return _make(pits, seeds, ruleset)
+
+
+@functools.cache
+def _make(pits: int, seeds: int, ruleset: str) -> Game[State]:
+    notation = AwaleNotation(pits, seeds, ruleset)
+
+    def decode(observation: Int8, seat: int) -> State:
+        mine, other, store, other_store = observation.T[:4].tolist()
+        return notation.position(mine + other, (store[0], other_store[0]), seat)
+
+    def symmetries() -> tuple[Symmetry, ...]:
+        # Sowing has a direction: only the identity.
+        return (Symmetry(np.arange(pits * 5, dtype=np.intp), np.arange(pits, dtype=np.intp)),)
+
+    return Game(
+        name="awale",
+        parameters={"pits": pits, "seeds": seeds, "ruleset": ruleset},
+        rules=make_rules(pits, seeds, ruleset),
+        notation=notation,
+        num_actions=pits,
+        observation_shape=(pits, 5),
+        observation_high=2 * pits * seeds,
+        max_plies=None,
+        unit="seeds",
+        decoder=decode,
+        symmetries=symmetries,
+        own=own,
+    )
