@@ -58,6 +58,8 @@ class Game(Generic[S]):
         unit: what the margin counts.
         symmetries: function that lists the symmetries of this size, the identity among them.
         decoder: (observation int8, seat) -> State.
+        values_to_come: whether exact values count only what is still to come, so that the outcome is the sign of the
+            mover's margin so far plus the value (Awalé); else it is the value's own sign.
 
     """
 
@@ -73,6 +75,7 @@ class Game(Generic[S]):
     decoder: Callable[[Int8, int], S]
     symmetries: Callable[[], tuple[Symmetry, ...]]
     own: Callable[[S], S] = field(default=lambda state: state)
+    values_to_come: bool = False
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and copy by name: a game is made again (or found) where it is loaded."""
