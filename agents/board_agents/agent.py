@@ -1,0 +1,120 @@
+"""What an agent is: anything that turns an observation into an action.
+
+An agent is an object with ``reset(seed)`` and ``act(observation, state=None) -> int``, or a plain callable
+``f(observation) -> int``. An observation is what PettingZoo's ``env.last()`` hands out,
+``{"observation": int8 (shape), "action_mask": int8 (n,)}``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from board_envs.game import Game, is_action
+from board_envs.random import Stream
+from board_envs.types import IllegalActionError, PositionError
+
+Observation: TypeAlias = Mapping[str, NDArray[Any]] | NDArray[Any]
+"""``{"observation", "action_mask"}``, or the observation array alone (environments with the mask in infos)."""
+
+
+@runtime_checkable
+class Agent(Protocol):
+    """A policy for one game."""
+
+    def reset(self, seed: int | None = None) -> None:
+        """Begin a new game; what is random in it follows the seed, None takes one from the operating system."""
+        ...
+
+    def act(self, observation: Observation, state: Any = None) -> int:
+        """Return a legal action for the seat to move. `state`, where the caller has it, is only read."""
+        ...
+
+
+class GameAgent(ABC):
+    """Base of agents that think about states. Subclasses write `choose`.
+
+    Attributes:
+        game: the game played.
+        stream: the agent's own random numbers, renewed by `reset`.
+
+    """
+
+    def __init__(self, game: Game[Any]) -> None:
+        self.game = game
+        self.stream = Stream.seeded(None)
+
+    def reset(self, seed: int | None = None) -> None:
+        """Begin a new game with the random numbers of `seed`."""
+        self.stream = Stream.seeded(seed)
+
+    def act(self, observation: Observation, state: Any = None) -> int:
+        """Return a legal action; the state is rebuilt from the observation unless it is given.
+
+        Raises:
+            IllegalActionError: the game is over.
+            PositionError: the observation shows no position of this game.
+
+        """
+        if state is None:
+            state = state_of(self.game, observation)
+        if self.game.is_terminal(state):
+            raise IllegalActionError(f"there is nothing to choose, the game is over: {self.game.format(state)}")
+        return self.choose(state)
+
+    @abstractmethod
+    def choose(self, state: Any) -> int:
+        """Return a legal action of an unfinished state, which is only read."""
+
+
+class CallableAgent(GameAgent):
+    """A plain callable ``f({"observation", "action_mask"}) -> int`` as an agent."""
+
+    def __init__(self, game: Game[Any], function: Callable[[Any], Any]) -> None:
+        super().__init__(game)
+        self.function = function
+
+    def act(self, observation: Observation, state: Any = None) -> int:
+        """Return what the callable answers; IllegalActionError if that is no integer of the action space."""
+        return check_action(self.game, self.function(observation), repr(self.function))
+
+    def choose(self, state: Any) -> int:
+        """Show the callable what the seat to move sees."""
+        return self.act(observation_of(self.game, state), state)
+
+
+def observation_of(game: Game[Any], state: Any) -> dict[str, NDArray[np.int8]]:
+    """Return what the seat to move sees, in the form that agents take."""
+    seat = game.current_player(state)
+    return {"observation": game.observe(state, seat), "action_mask": game.legal_mask(state)}
+
+
+def state_of(game: Game[Any], observation: Observation) -> Any:
+    """Rebuild the state from what the seat to move sees.
+
+    An observation shows own and other pieces, not which seat one has. The seat taken is the first, 0 or 1, with which
+    the position can arise (in Connect Four the stones tell); where both can (Reversi, Nim, Awalé) it is 0: the game is
+    the same with the seats exchanged, and so is every choice made from the mover's view.
+    """
+    array = observation["observation"] if isinstance(observation, Mapping) else observation
+    errors = []
+    for seat in (0, 1):
+        state = game.decode(array, seat)
+        try:
+            return game.check_state(state)
+        except PositionError as error:
+            errors.append(f"as seat {seat}: {error}")
+    raise PositionError(f"the observation shows no position of {game!r}; " + "; ".join(errors))
+
+
+def check_action(game: Game[Any], action: Any, who: str) -> int:
+    """Return an answer as an int; IllegalActionError names who gave it if it is no action number."""
+    if isinstance(action, np.ndarray) and action.size == 1:
+        action = action.reshape(()).item()
+    if not is_action(action, game.num_actions):
+        raise IllegalActionError(f"{who} answered {action!r}, no integer from 0 to {game.num_actions - 1}")
+    return int(action)

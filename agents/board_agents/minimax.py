@@ -1,0 +1,85 @@
+"""Minimax to a fixed depth, and the greedy agent, which is minimax of depth one.
+
+Sources: the n-ply minimax of the Reversi problem (EPITA 2024) and `calcule_score` / `choisit_coup` of the exercise
+"puissance 4" (Bac NSI 2026, Amérique du Nord); their win values and evaluations are in `evaluations`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from board_agents.agent import GameAgent
+from board_agents.evaluations import Evaluation, load_evaluation, named_evaluation, win_value
+from board_agents.search import DEPTH_LIMIT, Search, SearchResult, finish
+from board_envs.game import Game, check_int
+
+Ties = Literal["first", "random"]
+
+
+class SearchAgent(GameAgent):
+    """Base of the agents that look ahead with an evaluation.
+
+    Args:
+        game: the game.
+        depth: plies looked ahead, 1 to 100; a seat that is skipped costs none.
+        evaluation: a name (`evaluations.evaluation_names`), "module:function", or a function of a state in player_0's
+            view; it is clipped to less than the value of a win.
+        ties: among equal values (of equally fast wins) the "first" action or a "random" one.
+
+    """
+
+    def __init__(
+        self, game: Game[Any], *, depth: int = 4, evaluation: str | Evaluation = "default", ties: Ties = "first"
+    ) -> None:
+        super().__init__(game)
+        self.depth = check_int(type(self).__name__, "depth", depth, 1, DEPTH_LIMIT)
+        if ties not in ("first", "random"):
+            raise ValueError(f"ties is 'first' or 'random', not {ties!r}")
+        self.ties = ties
+        self.evaluation = evaluation
+        _ = self.evaluate  # an unknown name is refused here, not at the first move
+
+    @property
+    def evaluate(self) -> Evaluation:
+        """The evaluation as a function."""
+        if not isinstance(self.evaluation, str):
+            return self.evaluation
+        return (
+            load_evaluation(self.evaluation) if ":" in self.evaluation else named_evaluation(self.game, self.evaluation)
+        )
+
+    def choose(self, state: Any) -> int:
+        """Return the action of the best value."""
+        return self.analyse(state).action
+
+    def analyse(self, state: Any) -> SearchResult:
+        """Search an unfinished position and tell values and principal variation as well as the action."""
+        raise NotImplementedError
+
+    def new_search(self, deadline: float | None = None) -> Search:
+        """Return a search with this agent's evaluation."""
+        return Search(self.game.rules, self.evaluate, win_value(self.game), deadline)
+
+    def finish(
+        self, exact: dict[int, tuple[float, tuple[int, ...]]], seat: int, nodes: int, depth: int
+    ) -> SearchResult:
+        """Choose among exact root scores by this agent's rule for ties."""
+        pick = self.stream.below if self.ties == "random" else None
+        return finish(exact, seat, win_value(self.game), nodes, depth, pick)
+
+
+class MinimaxAgent(SearchAgent):
+    """Plain minimax: the exact value of every action of the root at a fixed depth."""
+
+    def analyse(self, state: Any) -> SearchResult:
+        """Search every line of `depth` plies."""
+        search = self.new_search()
+        exact = search.root_minimax(self.game.own(state), self.depth)
+        return self.finish(exact, self.game.current_player(state), search.nodes, self.depth)
+
+
+class GreedyAgent(MinimaxAgent):
+    """Looks one ply ahead."""
+
+    def __init__(self, game: Game[Any], *, evaluation: str | Evaluation = "default", ties: Ties = "first") -> None:
+        super().__init__(game, depth=1, evaluation=evaluation, ties=ties)

@@ -1,0 +1,16 @@
+"""The agent that plays any legal action, each with equal chance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from board_agents.agent import GameAgent
+
+
+class RandomAgent(GameAgent):
+    """Uniformly random play: one draw of the stream below the number of legal actions a move (kernels do the same)."""
+
+    def choose(self, state: Any) -> int:
+        """Return the k-th legal action, k drawn."""
+        rules = self.game.rules
+        return int(rules.nth(state, self.stream.below(int(rules.count(state)))))

@@ -1,0 +1,1 @@
+"""Exact play: closed forms, exhaustive search, tables and solvers."""
