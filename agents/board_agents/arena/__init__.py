@@ -1,0 +1,28 @@
+"""The arena: games between agents, recorded, counted and rated."""
+
+from board_agents.arena.openings import make_openings
+from board_agents.arena.play import play_game
+from board_agents.arena.ratings import Rating, Ratings, rate
+from board_agents.arena.records import Ending, GameRecord, RecordError
+from board_agents.arena.tally import Pair, Standing, Tally, pairs, standings
+from board_agents.arena.tournament import Result, plan, summarise, tournament
+
+__all__ = [
+    "Ending",
+    "GameRecord",
+    "Pair",
+    "Rating",
+    "Ratings",
+    "RecordError",
+    "Result",
+    "Standing",
+    "Tally",
+    "make_openings",
+    "pairs",
+    "plan",
+    "play_game",
+    "rate",
+    "standings",
+    "summarise",
+    "tournament",
+]

@@ -1,0 +1,80 @@
+"""Seeded random openings, so that agents that always answer alike do not play one game again and again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from board_envs.game import Game
+from board_envs.random import Stream
+
+FIRST_DEPTH = 2
+"""Plies of an opening, as long as there are enough different ones of that length."""
+DRAWS = 32
+"""Draws in vain after which openings grow by a ply."""
+
+
+def make_openings(
+    game: Game[Any], count: int, seed: int, *, plies: int | None = None, start: str = ""
+) -> list[tuple[int, ...]]:
+    """Draw openings: sequences of random legal actions after which the game goes on.
+
+    No two lead to the same position, or to images of one under the symmetries of the board, as long as that is
+    possible; in a game too small for `count` different ones they recur. The first k of a longer list are the list of
+    k, so that a match can be continued.
+
+    Args:
+        game: the game.
+        count: how many.
+        seed: the same seed gives the same openings everywhere.
+        plies: their length; None begins with 2 and lengthens them when no new ones are found.
+        start: a position to begin from, as text; empty for the usual one.
+
+    """
+    if plies is not None and plies < 0:
+        raise ValueError(f"an opening has 0 plies or more, not {plies}")
+    state = game.parse(start) if start else game.initial_state()
+    stream = Stream.seeded(seed)
+    depth, may_grow = (FIRST_DEPTH, True) if plies is None else (plies, False)
+    seen: set[bytes] = set()
+    openings: list[tuple[int, ...]] = []
+    while len(openings) < count:
+        drawn: list[tuple[int, ...]] = []
+        for _ in range(DRAWS):
+            actions, end = _draw(game, state, depth, stream)
+            if end is None:
+                continue
+            drawn.append(actions)
+            if (key := _key(game, end)) not in seen:
+                seen.add(key)
+                openings.append(actions)
+                break
+        else:
+            if may_grow and drawn:
+                depth += 1
+            elif drawn:
+                openings.append(drawn[-1])  # nothing new to be had: one of the known ones again
+            elif depth == 0:
+                raise ValueError(f"no game of {game!r} can begin in a finished position")
+            else:
+                depth, may_grow = depth - 1, False  # every game is over by then
+    return openings
+
+
+def _draw(game: Game[Any], state: Any, plies: int, stream: Stream) -> tuple[tuple[int, ...], Any]:
+    """Play random actions; the state is None if the game ends on the way."""
+    actions = []
+    for _ in range(plies):
+        count = game.rules.count(state)
+        if count == 0:
+            return (), None
+        action = int(game.rules.nth(state, stream.below(count)))
+        actions.append(action)
+        state = game.step(state, action)
+    return tuple(actions), None if game.is_terminal(state) else state
+
+
+def _key(game: Game[Any], state: Any) -> bytes:
+    """Return bytes that are equal for images of one position under the game's symmetries."""
+    seat = game.current_player(state)
+    observation = game.observe(state, seat)
+    return min(symmetry.observation(observation).tobytes() for symmetry in game.symmetries()) + bytes([seat])

@@ -1,0 +1,129 @@
+"""One game between two agents."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias, TypeVar
+
+from board_agents.agent import Agent, observation_of
+from board_agents.arena.records import Ending, GameRecord
+from board_agents.registry import as_agent
+from board_envs.game import Game
+from board_envs.types import IllegalActionError, MissingExtraError, Outcome
+
+Builder: TypeAlias = str | Callable[[Game[Any]], Any]
+"""What makes an agent for a game, afresh for every game: a spec string, or a function of the game."""
+T = TypeVar("T")
+
+
+class _FaultError(Exception):
+    """An agent did not do its part."""
+
+    def __init__(self, seat: int, ending: Ending, detail: str) -> None:
+        super().__init__(detail)
+        self.seat, self.ending, self.detail = seat, ending, detail
+
+
+def build_agent(builder: Builder, game: Game[Any]) -> Agent:
+    """Make an agent; SpecError if the builder names or makes none."""
+    return as_agent(builder if isinstance(builder, str) else builder(game), game)
+
+
+def play_game(
+    game: Game[Any],
+    builders: Sequence[Builder],
+    *,
+    names: tuple[str, str],
+    seeds: tuple[int, int] = (0, 0),
+    opening: Sequence[int] = (),
+    opening_number: int = 0,
+    start: str = "",
+    time_limit: float | None = None,
+    max_plies: int | None = None,
+) -> GameRecord:
+    """Play one game and record it.
+
+    An illegal action, an exception or too slow a move ends the game: its author loses, and the record says why.
+
+    Args:
+        game: the game.
+        builders: what makes the agents of seats 0 and 1.
+        names: what to call them.
+        seeds: what to reset them with.
+        opening: actions played before the agents take over; they must leave the game unfinished.
+        opening_number: a number to record with it.
+        start: a position to begin from, as text; empty for the usual one.
+        time_limit: seconds a move may take. An agent of this process is not interrupted: its move is judged when it
+            has been made. Agents that run apart (programs) enforce it themselves by raising TimeoutError.
+        max_plies: cap on the length; beyond it the game is unfinished. None: the rules end every game.
+
+    """
+    state = game.parse(start) if start else game.initial_state()
+    for action in opening:
+        state = game.step(state, action)
+    actions = list(opening)
+    seconds = [0.0, 0.0]
+    agents: list[Agent] = []
+    ending, offender, detail = Ending.FINISHED, -1, ""
+    try:
+        for seat in (0, 1):
+            agents.append(_guarded(seat, lambda: build_agent(builders[seat], game)))
+            _guarded(seat, lambda: agents[seat].reset(seed=seeds[seat]))
+        while not game.is_terminal(state):
+            if max_plies is not None and len(actions) >= max_plies:
+                ending = Ending.UNFINISHED
+                break
+            seat = game.current_player(state)
+            begun = time.perf_counter()
+            action = _guarded(seat, lambda: agents[seat].act(observation_of(game, state), game.own(state)))
+            taken = time.perf_counter() - begun
+            seconds[seat] += taken
+            if time_limit is not None and taken > time_limit:
+                raise _FaultError(seat, Ending.TIMEOUT, f"a move took {taken:.2f} s, allowed are {time_limit:g} s")
+            if not game.is_legal(state, action):
+                raise _FaultError(seat, Ending.ILLEGAL, game.explain_illegal(state, action))
+            actions.append(int(action))
+            state = game.step(state, actions[-1])
+    except _FaultError as fault:
+        ending, offender, detail = fault.ending, fault.seat, fault.detail
+    finally:
+        for agent in agents:
+            close = getattr(agent, "close", None)  # agents that hold a program or a file open have one
+            if callable(close):
+                close()
+    if ending is Ending.FINISHED:
+        winner = int(game.winner(state))
+    else:
+        winner = int(Outcome.ONGOING) if offender < 0 else 1 - offender
+    return GameRecord(
+        game=game.name,
+        parameters=dict(game.parameters),
+        agents=names,
+        seeds=seeds,
+        opening=tuple(opening),
+        opening_number=opening_number,
+        actions=tuple(actions),
+        ending=ending,
+        offender=offender,
+        winner=winner,
+        margin=game.margin(state),
+        final=game.format(state),
+        start=start,
+        detail=detail,
+        seconds=(seconds[0], seconds[1]),
+    )
+
+
+def _guarded(seat: int, call: Callable[[], T]) -> T:
+    """Call into an agent's code; whatever goes wrong there is the agent's fault, not the arena's."""
+    try:
+        return call()
+    except MissingExtraError:
+        raise  # the installation's fault, and the user can mend it
+    except TimeoutError as error:
+        raise _FaultError(seat, Ending.TIMEOUT, str(error)) from error
+    except IllegalActionError as error:
+        raise _FaultError(seat, Ending.ILLEGAL, str(error)) from error
+    except Exception as error:
+        raise _FaultError(seat, Ending.CRASH, f"{type(error).__name__}: {error}") from error

@@ -1,0 +1,203 @@
+"""Matches and round-robin tournaments: a plan of games, its execution, and what came out."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from board_agents.arena.openings import make_openings
+from board_agents.arena.play import Builder, build_agent, play_game
+from board_agents.arena.ratings import Ratings, rate
+from board_agents.arena.records import GameRecord, task_key
+from board_agents.arena.tally import Pair, Standing, Tally, distinct_games, first_mover, pairs, standings
+from board_envs.game import Game
+
+_SEED_BITS = 63
+
+
+@dataclass(frozen=True)
+class Task:
+    """A game to be played; everything that decides it but the agents' code."""
+
+    game: str
+    parameters: Mapping[str, Any]
+    agents: tuple[str, str]
+    seeds: tuple[int, int]
+    opening: tuple[int, ...]
+    opening_number: int
+    start: str = ""
+
+    @property
+    def key(self) -> str:
+        """Text by which the record of this game is known."""
+        return task_key(self)
+
+
+@dataclass(frozen=True)
+class Result:
+    """A match or a tournament: its records, and what they say.
+
+    Attributes:
+        records: all games.
+        standings: results of each agent by seat.
+        pairs: results of every two agents against each other.
+        first_mover: results of who began.
+        distinct: how many of the games differ.
+        ratings: the joint fit.
+
+    """
+
+    records: tuple[GameRecord, ...]
+    standings: tuple[Standing, ...]
+    pairs: tuple[Pair, ...]
+    first_mover: Tally
+    distinct: int
+    ratings: Ratings
+
+
+def name_entrants(agents: Iterable[str] | Mapping[str, Builder]) -> dict[str, Builder]:
+    """Return name -> builder; a spec is its own name, and one that enters again is told apart by "#2"."""
+    if isinstance(agents, Mapping):
+        return dict(agents)
+    entrants: dict[str, Builder] = {}
+    for spec in agents:
+        name, number = spec, 1
+        while name in entrants:
+            number += 1
+            name = f"{spec}#{number}"
+        entrants[name] = spec
+    return entrants
+
+
+def agent_seed(seed: int, task: tuple[Any, ...], seat: int) -> int:
+    """Return the seed of one agent in one game: the same wherever and in whatever order games are played."""
+    text = repr((seed, *task, seat)).encode()
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big") >> (64 - _SEED_BITS)
+
+
+def plan(
+    game: Game[Any],
+    names: Sequence[str],
+    games: int,
+    *,
+    seed: int = 0,
+    opening_plies: int | None = None,
+    start: str = "",
+) -> list[Task]:
+    """Lay out a round robin.
+
+    Every pair of agents plays the same openings, each from both seats; with an odd number of games the last opening is
+    played from one seat. Games stand in the order of openings, so that a run broken off has treated all pairs alike.
+
+    Args:
+        game: the game.
+        names: the agents, two or more, all different.
+        games: games of each pair.
+        seed: decides openings and agents' seeds.
+        opening_plies: length of the openings; None finds it, see `make_openings`.
+        start: a position all games begin from, as text; empty for the usual one.
+
+    """
+    if len(names) < 2 or len(set(names)) < len(names):
+        raise ValueError(f"a tournament needs two or more agents of different names, not {list(names)}")
+    if games < 1:
+        raise ValueError(f"every pair plays 1 game or more, not {games}")
+    openings = make_openings(game, (games + 1) // 2, seed, plies=opening_plies, start=start)
+    tasks = []
+    for number, opening in enumerate(openings):
+        for a, b in combinations(names, 2):
+            for agents in ((a, b), (b, a))[: games - 2 * number]:
+                seeds = agent_seed(seed, (number, *agents), 0), agent_seed(seed, (number, *agents), 1)
+                tasks.append(Task(game.name, dict(game.parameters), agents, seeds, opening, number, start))
+    return tasks
+
+
+def play(
+    game: Game[Any],
+    entrants: Mapping[str, Builder],
+    tasks: Iterable[Task],
+    *,
+    done: Iterable[GameRecord] = (),
+    time_limit: float | None = None,
+    max_plies: int | None = None,
+) -> Iterator[GameRecord]:
+    """Play planned games one after the other; those among `done` are not played again but handed out as they were."""
+    known = {record.key: record for record in done}
+    for task in tasks:
+        if (record := known.get(task.key)) is not None:
+            yield record
+            continue
+        yield play_game(
+            game,
+            [entrants[name] for name in task.agents],
+            names=task.agents,
+            seeds=task.seeds,
+            opening=task.opening,
+            opening_number=task.opening_number,
+            start=task.start,
+            time_limit=time_limit,
+            max_plies=max_plies,
+        )
+
+
+def summarise(
+    records: Sequence[GameRecord], names: Sequence[str] | None = None, *, anchor: str | None = None, seed: int = 0
+) -> Result:
+    """Say what records say; nothing else enters, and their order does not matter."""
+    return Result(
+        tuple(records),
+        tuple(standings(records, names)),
+        tuple(pairs(records, names)),
+        first_mover(records),
+        distinct_games(records),
+        rate(records, names, anchor=anchor, seed=seed),
+    )
+
+
+def tournament(
+    game: Game[Any],
+    agents: Iterable[str] | Mapping[str, Builder],
+    games: int = 100,
+    *,
+    seed: int = 0,
+    opening_plies: int | None = None,
+    start: str = "",
+    time_limit: float | None = None,
+    max_plies: int | None = None,
+    anchor: str | None = None,
+    done: Iterable[GameRecord] = (),
+    on_game: Callable[[GameRecord], None] | None = None,
+) -> Result:
+    """Play every two agents against each other and rate them.
+
+    Args:
+        game: the game.
+        agents: spec strings, or a mapping of names to spec strings and functions ``game -> agent``; agents are made
+            afresh for every game.
+        games: games of each pair, half from each seat.
+        seed: the same seed gives the same games.
+        opening_plies: random plies before the agents take over; None finds the length, 0 begins at the start.
+        start: a position to begin from, as text.
+        time_limit: seconds a move may take.
+        max_plies: cap on a game's length; beyond it a game is unfinished.
+        anchor: agent whose rating is fixed at 0.
+        done: records of games of this plan that need not be played again.
+        on_game: called with each record as it is there.
+
+    Raises:
+        SpecError: an agent's spec names nothing there is.
+
+    """
+    entrants = name_entrants(agents)
+    tasks = plan(game, list(entrants), games, seed=seed, opening_plies=opening_plies, start=start)
+    for builder in entrants.values():
+        build_agent(builder, game)  # an impossible agent is told before the first game
+    records = []
+    for record in play(game, entrants, tasks, done=done, time_limit=time_limit, max_plies=max_plies):
+        records.append(record)
+        if on_game is not None:
+            on_game(record)
+    return summarise(records, list(entrants), anchor=anchor, seed=seed)
