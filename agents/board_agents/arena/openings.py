@@ -44,7 +44,7 @@ def make_openings(
             if end is None:
                 continue
             drawn.append(actions)
-            if (key := _key(game, end)) not in seen:
+            if (key := position_key(game, end)) not in seen:
                 seen.add(key)
                 openings.append(actions)
                 break
@@ -73,7 +73,7 @@ def _draw(game: Game[Any], state: Any, plies: int, stream: Stream) -> tuple[tupl
     return tuple(actions), None if game.is_terminal(state) else state
 
 
-def _key(game: Game[Any], state: Any) -> bytes:
+def position_key(game: Game[Any], state: Any) -> bytes:
     """Return bytes that are equal for images of one position under the game's symmetries."""
     seat = game.current_player(state)
     observation = game.observe(state, seat)
