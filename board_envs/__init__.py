@@ -1,6 +1,19 @@
-"""Two-player board games with ground truth, as PettingZoo and Gymnasium environments."""
+"""Two-player board games with ground truth, as PettingZoo and Gymnasium environments.
 
-from board_envs.registry import make_game
+Importing this enters the games into both registries and makes the modules ``board_envs.<game>_v0``.
+"""
+
+from typing import TYPE_CHECKING
+
+from board_envs.registration import GameModule, install_modules, register
+from board_envs.registry import GAMES, game_parameters, make_game
 from board_envs.version import __version__
 
-__all__ = ["__version__", "make_game"]
+__all__ = ["GAMES", "__version__", "game_parameters", "make_game", "register"]
+
+register()
+globals().update(install_modules())
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> GameModule: ...

@@ -1,0 +1,239 @@
+"""PettingZoo's turn-by-turn view (AEC) of any game."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from gymnasium import spaces
+from pettingzoo import AECEnv
+from pettingzoo.utils import wrappers
+
+from board_envs.envs.common import (
+    CAP,
+    PENALTY,
+    RENDER_MODES,
+    RETURNS,
+    Table,
+    check_options,
+    make_spaces,
+    read_start,
+)
+from board_envs.game import Game
+from board_envs.random import Stream, check_seed
+from board_envs.registry import snake_name
+from board_envs.types import IllegalActionError, Int8, Oracle
+
+AGENTS = ("player_0", "player_1")
+_SEATS = {"player_0": 0, "player_1": 1}
+
+
+class BoardAECEnv(Table[Any], AECEnv[str, Any, int]):  # type: ignore[misc]  # PettingZoo is not typed
+    """A game for two agents, ``player_0`` and ``player_1``, of whom ``agent_selection`` is to move.
+
+    Both seats end on the same step, and after it the seat that would have moved next is selected. Rewards are +1, 0 and
+    -1. An observation is ``{"observation": int8 (shape), "action_mask": int8 (n,)}``; plane 0 holds the pieces of the
+    seat that looks, at every moment; the mask is all zeros for a seat that cannot act.
+
+    Args:
+        game: a Game, or its name with the parameters beside.
+        illegal: "raise", or "lose" (the offender gets -1, the other 0, both terminate), "random", "ignore".
+        illegal_penalty: what an ignored action costs.
+        illegal_cap: both seats are truncated at this many ignored actions.
+        mask_in: "observation", or "info": the observation is then the board alone.
+        flat: the board as float32 vector.
+        oracle: an Oracle or its spec; its answers are in the infos.
+        render_mode: None, "ansi" or "human".
+        parameters: of the game.
+
+    """
+
+    metadata: dict[str, Any]
+    render_modes: ClassVar[tuple[str, ...]] = RENDER_MODES
+    _SAVED = (
+        *Table._SAVED, "agents", "agent_selection", "rewards", "_cumulative_rewards", "terminations", "truncations",
+        "_skip_agent_selection",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        game: str | Game[Any],
+        *,
+        illegal: str = "raise",
+        illegal_penalty: float = PENALTY,
+        illegal_cap: int = CAP,
+        mask_in: str = "observation",
+        flat: bool = False,
+        oracle: Oracle | str | None = None,
+        render_mode: str | None = None,
+        **parameters: Any,
+    ) -> None:
+        super().__init__()
+        self._set_table(
+            game, parameters, illegal=illegal, illegal_penalty=illegal_penalty, illegal_cap=illegal_cap,
+            mask_in=mask_in, flat=flat, oracle=oracle, render_mode=render_mode,
+        )  # fmt: skip
+        self.metadata = {
+            "name": f"{snake_name(self.game.name)}_v0",
+            "render_modes": list(RENDER_MODES),
+            "is_parallelizable": False,
+            "render_fps": 2,
+        }
+        self.possible_agents = list(AGENTS)
+        self.agents: list[str] = []
+        self.observation_spaces: dict[str, spaces.Space[Any]] = {}
+        self.action_spaces: dict[str, spaces.Discrete] = {}
+        for agent in AGENTS:
+            self.observation_spaces[agent], self.action_spaces[agent] = make_spaces(self.game, self.mask_in, self.flat)
+        self._infos: dict[str, dict[str, Any]] | None = None
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """Return the agent's observation space, always the same object."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Discrete:
+        """Return the agent's action space, always the same object."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Begin a game.
+
+        Args:
+            seed: of the environment's chance (0 to 2^63 - 1); None goes on with it.
+            options: one of "position" (text), "moves" (text or list) or "state": where to start.
+
+        Raises:
+            ValueError: an unknown option, or a start that is impossible or finished; the game on stays as it was.
+
+        """
+        # PettingZoo's api_test resets every environment with {"options": 1} and wants it let pass.
+        state = read_start(self.game, check_options({k: v for k, v in (options or {}).items() if k != "options"}))
+        if seed is not None:
+            self._stream = Stream.seeded(check_seed(seed))
+        self._begin(state)
+        self.agents = list(AGENTS)
+        self.rewards = dict.fromkeys(AGENTS, 0.0)
+        self._cumulative_rewards = dict.fromkeys(AGENTS, 0.0)
+        self.terminations = dict.fromkeys(AGENTS, False)
+        self.truncations = dict.fromkeys(AGENTS, False)
+        self._skip_agent_selection = None
+        self.agent_selection = AGENTS[self._seat]
+        self._infos = None
+        if self.render_mode == "human":
+            self.render()
+
+    def step(self, action: int | None) -> None:
+        """Play the selected agent's action, or None once that agent has ended."""
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        if type(action) is not int or not 0 <= action < self._n:
+            action = self._check_action(action)
+        if self._legal_mask()[action]:
+            self._illegal = 0
+        elif not self._play_illegal(agent, action):
+            return
+        else:
+            action = self._random_action()
+        if self.oracle is not None:
+            self._consult(action, True)
+        self._infos = None
+        self._play(action)
+        self._cumulative_rewards[agent] = 0.0
+        self.agent_selection = AGENTS[self._seat]
+        if self._winner < 0:
+            self.rewards = {"player_0": 0.0, "player_1": 0.0}
+        else:
+            first, second = RETURNS[self._winner]
+            self._finish(first, second, terminated=True)
+        if self.render_mode == "human":
+            self.render()
+
+    def _play_illegal(self, agent: str, action: int) -> bool:
+        """Do what an illegal action does; whether a random one is to be played instead."""
+        if self.illegal == "raise":
+            raise IllegalActionError(self.game.explain_illegal(self._state, action))
+        self._illegal = 1
+        self._infos = None
+        if self.illegal == "random":
+            return True
+        self._consult(action, False)
+        self._cumulative_rewards[agent] = 0.0
+        if self.illegal == "lose":
+            cost, over = 1.0, True
+        else:
+            self._illegal_count += 1
+            cost, over = self.illegal_penalty, self._illegal_count >= self.illegal_cap
+        costs = (-cost, 0.0) if agent == AGENTS[0] else (0.0, -cost)
+        if over:
+            self._finish(*costs, terminated=self.illegal == "lose")
+        else:
+            self.rewards = dict(zip(AGENTS, costs, strict=True))
+            self._accumulate_rewards()
+        return False
+
+    def _finish(self, first: float, second: float, *, terminated: bool) -> None:
+        self.rewards = {"player_0": first, "player_1": second}
+        self._accumulate_rewards()
+        ended = dict.fromkeys(AGENTS, True)
+        if terminated:
+            self.terminations = ended
+        else:
+            self.truncations = ended
+
+    def _deads_step_first(self) -> str:
+        """Bring the infos up to date where PettingZoo's own wrapper ends the game over an illegal move."""
+        self._illegal = 1
+        self._infos = None
+        return super()._deads_step_first()
+
+    # -- what is seen and told ----------------------------------------------------------------------------------------
+
+    def _mask_of(self, agent: str) -> Int8:
+        """Return the mask of a seat in memory of its own: zeros unless it is to act."""
+        mask = self._legal_mask().copy()
+        if agent != AGENTS[self._seat] or self.terminations.get(agent, True) or self.truncations.get(agent, True):
+            mask[:] = 0
+        return mask
+
+    def observe(self, agent: str) -> Any:
+        """Return what a seat sees, whether it is to move or not, also when the game is over."""
+        return self._observation(_SEATS[agent], self._mask_of(agent))
+
+    @property
+    def infos(self) -> dict[str, dict[str, Any]]:
+        """What is told to each agent; made when it is asked for, anew after each step."""
+        infos = self._infos
+        if infos is None:
+            infos = self._infos = {agent: self._info(self._mask_of(agent)) for agent in self.agents}
+        return infos
+
+    @infos.setter
+    def infos(self, value: dict[str, dict[str, Any]]) -> None:
+        self._infos = value
+
+    def state(self) -> Any:
+        """Return the board as player_0 sees it, whoever is to move: PettingZoo's global view."""
+        seen = self._observation(0, self._legal_mask())
+        return seen["observation"] if self._mask_in_observation else seen
+
+    def set_state(self, saved: Any) -> None:
+        """Go back to where `get_state` was called."""
+        super().set_state(saved)
+        self._infos = None
+
+    def render(self) -> str | None:
+        """Return the board as text in mode "ansi"; print it in mode "human"."""
+        return self._show()
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+
+def wrap(env: BoardAECEnv, *, terminate_illegal: bool = True) -> AECEnv[str, Any, int]:
+    """Put PettingZoo's standard wrappers around an environment, in its standard order."""
+    wrapped: AECEnv[str, Any, int] = env
+    if terminate_illegal:
+        wrapped = wrappers.TerminateIllegalWrapper(wrapped, illegal_reward=-1)
+    wrapped = wrappers.AssertOutOfBoundsWrapper(wrapped)
+    return wrappers.OrderEnforcingWrapper(wrapped)

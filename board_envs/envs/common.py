@@ -1,0 +1,335 @@
+"""What the environments share: the position on the table, what is seen of it, and what is told about it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Generic
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from board_envs.game import Game, is_action
+from board_envs.random import Stream
+from board_envs.registry import make_game
+from board_envs.resolve import resolve
+from board_envs.types import IllegalActionError, Int8, Oracle, PositionError, S
+
+ILLEGAL = ("raise", "lose", "random", "ignore")
+"""What an illegal action may do: raise IllegalActionError; lose the game; be replaced by a random legal one; be ignored
+at a penalty, and end the game as truncated when a cap is reached."""
+MASK_IN = ("observation", "info")
+RENDER_MODES = ("ansi", "human")
+START_OPTIONS = ("position", "moves", "state")
+PENALTY, CAP = 0.1, 100
+RETURNS = {-1: (0.0, 0.0), 0: (1.0, -1.0), 1: (-1.0, 1.0), 2: (0.0, 0.0)}
+"""Winner -> what each seat gets."""
+
+
+class Unknown(np.float64):
+    """NaN that equals NaN, so that checkers which compare infos by value can compare those with unknown numbers."""
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the other is NaN too."""
+        return isinstance(other, float) and float(other) != float(other)
+
+    __hash__ = np.float64.__hash__
+
+    def __reduce__(self) -> tuple[type, tuple[float]]:
+        """Keep the type in pickles and copies."""
+        return Unknown, (float(self),)
+
+
+class Values(np.ndarray[Any, Any]):
+    """Action values, float32 (n,): an array in which ``==`` and `numpy.allclose` take NaN for equal to NaN.
+
+    Gymnasium's and PettingZoo's determinism checks compare infos by these two.
+    """
+
+    def __eq__(self, other: object) -> Any:
+        """Compare entry by entry."""
+        mine, others = np.asarray(self), np.asarray(other)
+        return (mine == others) | ((mine != mine) & (others != others))
+
+    __hash__ = None
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """Give `numpy.allclose` its option ``equal_nan``."""
+        if func is np.allclose:
+            kwargs = {"equal_nan": True, **kwargs}
+        return super().__array_function__(func, types, args, kwargs)
+
+
+UNKNOWN = Unknown("nan")
+
+
+def check_choice(name: str, value: Any, allowed: Iterable[Any]) -> Any:
+    """Return the value if it is allowed; ValueError says what is."""
+    choices = tuple(allowed)
+    if isinstance(value, bool) or value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}")
+    return value
+
+
+def find_game(game: str | Game[Any], parameters: Mapping[str, Any]) -> Game[Any]:
+    """Return the game that is given itself or by name and parameters."""
+    if isinstance(game, Game):
+        if parameters:
+            raise TypeError(f"{game!r} is given whole, it takes no {', '.join(sorted(parameters))}")
+        return game
+    return make_game(game, **parameters)
+
+
+def find_oracle(oracle: Oracle | str | None, game: Game[Any]) -> Oracle | None:
+    """Return the oracle that is given itself or by a spec string."""
+    if isinstance(oracle, str):
+        oracle = resolve("oracle", oracle, game)
+    if oracle is not None and not isinstance(oracle, Oracle):
+        raise TypeError(f"oracle must have a method action_values(state), {oracle!r} has none")
+    return oracle
+
+
+def check_options(options: Mapping[str, Any] | None, others: Iterable[str] = ()) -> dict[str, Any]:
+    """Return the reset options; ValueError names an unknown key, or those that exclude each other."""
+    given = dict(options or {})
+    allowed = (*START_OPTIONS, *others)
+    unknown = [key for key in given if key not in allowed]
+    if unknown:
+        raise ValueError(f"unknown reset option {unknown[0]!r}; there are: {', '.join(allowed)}")
+    starts = [key for key in START_OPTIONS if given.get(key) is not None]
+    if len(starts) > 1:
+        raise ValueError(f"reset options {' and '.join(map(repr, starts))} exclude each other")
+    return given
+
+
+def read_start(game: Game[S], options: Mapping[str, Any]) -> S:
+    """Return the state to start from; PositionError or IllegalActionError says why one cannot be played from."""
+    if options.get("position") is not None:
+        state = game.parse(options["position"])
+    elif options.get("moves") is not None:
+        state = game.from_moves(options["moves"])
+    elif options.get("state") is not None:
+        state = game.own(game.check_state(options["state"]))
+    else:
+        return game.initial_state()
+    if game.is_terminal(state):
+        raise PositionError(f"the game is over in {game.format(state)}: there is nothing to play")
+    return state
+
+
+def values_array(values: Mapping[int, float] | None, n: int) -> NDArray[np.float32]:
+    """Return an oracle's answer as float32 (n,), NaN where nothing is known."""
+    array = np.full(n, np.nan, np.float32)
+    if values is not None:
+        for action, value in values.items():
+            array[action] = value
+    return array
+
+
+def regret_of(values: Mapping[int, float] | None, action: int) -> float:
+    """Return by how much an action falls short of the best; NaN where nothing is known."""
+    if values is None or action not in values:
+        return UNKNOWN
+    return float(max(values.values()) - values[action])
+
+
+def make_spaces(game: Game[Any], mask_in: str, flat: bool) -> tuple[spaces.Space[Any], spaces.Discrete]:
+    """Return an observation space and an action space of one seat."""
+    high = game.observation_high
+    board: spaces.Space[Any]
+    if flat:
+        board = spaces.Box(0, high, (int(np.prod(game.observation_shape)),), np.float32)
+    else:
+        board = spaces.Box(0, high, game.observation_shape, np.int8)
+    if mask_in == "observation":
+        mask = spaces.Box(0, 1, (game.num_actions,), np.int8)
+        board = spaces.Dict({"observation": board, "action_mask": mask})
+    return board, spaces.Discrete(game.num_actions)
+
+
+class Table(Generic[S]):
+    """The position on the table with its bookkeeping; the environments inherit it.
+
+    Attributes:
+        game: the game and its size.
+        illegal: what an illegal action does, one of `ILLEGAL`.
+        illegal_penalty: what an ignored action costs.
+        illegal_cap: the game is truncated at this many ignored actions.
+        mask_in: where the mask is besides the info: "observation" or "info" (nowhere else).
+        flat: whether observations are float32 vectors.
+        oracle: what knows exact values, or None.
+        render_mode: "ansi" (render returns text), "human" (prints it at each step) or None.
+
+    """
+
+    _SAVED: ClassVar[tuple[str, ...]] = (
+        "_state", "_stream", "_seat", "_winner", "_plies", "_last_mover", "_illegal", "_illegal_count", "_values",
+        "_regret",
+    )  # fmt: skip
+    """The attributes that are a game in progress; subclasses add theirs."""
+
+    _state: S
+
+    def _set_table(
+        self,
+        game: str | Game[Any],
+        parameters: Mapping[str, Any],
+        *,
+        illegal: str,
+        illegal_penalty: float,
+        illegal_cap: int,
+        mask_in: str,
+        flat: bool,
+        oracle: Oracle | str | None,
+        render_mode: str | None,
+    ) -> None:
+        self.game: Game[Any] = find_game(game, parameters)
+        self.illegal = check_choice("illegal", illegal, ILLEGAL)
+        if not illegal_penalty >= 0:
+            raise ValueError(f"illegal_penalty must be 0 or more (it is subtracted), not {illegal_penalty!r}")
+        self.illegal_penalty = float(illegal_penalty)
+        if isinstance(illegal_cap, bool) or not isinstance(illegal_cap, (int, np.integer)) or illegal_cap < 1:
+            raise ValueError(f"illegal_cap must be an integer from 1 on, not {illegal_cap!r}")
+        self.illegal_cap = int(illegal_cap)
+        self.mask_in = check_choice("mask_in", mask_in, MASK_IN)
+        self.flat = bool(flat)
+        self.oracle = find_oracle(oracle, self.game)
+        self.render_mode = check_choice("render_mode", render_mode, (None, *RENDER_MODES))
+        self._stream = Stream.seeded(None)
+        self._bind()
+
+    def _bind(self) -> None:
+        """Keep at hand what pickles cannot hold and copies need not."""
+        self._rules = self.game.rules
+        self._own = self.game.own
+        self._n = self.game.num_actions
+        self._shape = self.game.observation_shape
+        self._mask_in_observation = self.mask_in == "observation"
+        self._unknown = np.full(self._n, np.nan, np.float32).view(Values)
+
+    def _begin(self, state: S) -> None:
+        """Put a state on the table, for a new game."""
+        self._state = state
+        self._seat = int(self._rules.to_play(state))
+        self._winner = -1
+        self._mask: Int8 | None = None
+        self._plies = 0
+        self._last_mover = -1
+        self._illegal = 0
+        self._illegal_count = 0
+        self._values: Values | None = None
+        self._regret: float = UNKNOWN
+
+    # -- moves --------------------------------------------------------------------------------------------------------
+
+    def _legal_mask(self) -> Int8:
+        """Return the mask of the seat to act, all zeros at the end; it is kept, so hand out copies only."""
+        mask = self._mask
+        if mask is None:
+            mask = self._mask = np.empty(self._n, np.int8)
+            self._rules.write_mask(self._state, mask)
+        return mask
+
+    def _check_action(self, action: Any) -> int:
+        """Return an action's number; IllegalActionError, whatever the rule for illegal moves, if it is none."""
+        if not is_action(action, self._n):
+            raise IllegalActionError(self.game.explain_illegal(self._state, action))
+        return int(action)
+
+    def _consult(self, action: int, legal: bool) -> None:
+        """Ask the oracle about the position before a move, and what the move gives away."""
+        if self.oracle is None:
+            return
+        values = self.oracle.action_values(self._state)
+        self._values = values_array(values, self._n).view(Values)
+        self._regret = regret_of(values if legal else None, action)
+
+    def _random_action(self) -> int:
+        return int(self._rules.nth(self._state, self._stream.below(self._rules.count(self._state))))
+
+    def _play(self, action: int) -> None:
+        """Make a legal move."""
+        rules = self._rules
+        self._last_mover = self._seat
+        self._state = state = rules.step(self._own(self._state), action)
+        self._seat = rules.to_play(state)
+        self._winner = rules.winner(state)
+        self._mask = None
+        self._plies += 1
+
+    # -- what is seen and told ----------------------------------------------------------------------------------------
+
+    def _observation(self, seat: int, mask: Int8) -> Any:
+        """Return what a seat sees, in memory of its own; the mask is put in as it is."""
+        board = np.empty(self._shape, np.int8)
+        self._rules.observe(self._state, seat, board)
+        if self.flat:
+            board = board.reshape(-1).astype(np.float32)
+        return {"observation": board, "action_mask": mask} if self._mask_in_observation else board
+
+    def _info(self, mask: Int8) -> dict[str, Any]:
+        """Return an info in memory of its own; the mask is put in as it is."""
+        return {
+            "action_mask": mask,
+            "to_play": self._seat,
+            "last_mover": self._last_mover,
+            "winner": self._winner,
+            "margin": int(self._rules.margin(self._state)),
+            "illegal": self._illegal,
+            "plies": self._plies,
+            "action_values": (self._unknown if self._values is None else self._values).copy(),
+            "regret": self._regret,
+        }
+
+    def _show(self) -> str | None:
+        if self.render_mode is None:
+            return None
+        picture = self.game.draw(self._state)
+        if self.render_mode == "human":
+            print(picture, end="\n\n", flush=True)
+            return None
+        return picture
+
+    # -- copies -------------------------------------------------------------------------------------------------------
+
+    @property
+    def game_state(self) -> S:
+        """The game's own state, immutable; ``game.format`` writes it."""
+        return self._state
+
+    def get_state(self) -> dict[str, Any]:
+        """Return all that is a game in progress, chance included, for `set_state` of an environment made alike."""
+        return {name: _copied(getattr(self, name)) for name in self._SAVED if hasattr(self, name)}
+
+    def set_state(self, saved: Mapping[str, Any]) -> None:
+        """Go back to where `get_state` was called; ValueError if this is no answer of it."""
+        unknown = set(saved) - set(self._SAVED) if isinstance(saved, Mapping) else {"?"}
+        if unknown:
+            raise ValueError(f"a state must come from get_state() of the same kind of environment, not {saved!r}")
+        for name in self._SAVED:
+            if name in saved:
+                setattr(self, name, _copied(saved[name]))
+            elif hasattr(self, name):
+                delattr(self, name)
+        self._mask = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is found again by the game's name."""
+        return {name: value for name, value in self.__dict__.items() if name not in ("_rules", "_own")}
+
+    def __setstate__(self, saved: dict[str, Any]) -> None:
+        """Take up a copy."""
+        self.__dict__.update(saved)
+        self._bind()
+
+    def __copy__(self) -> Any:
+        """Return a copy that plays on by itself: nothing mutable is shared, so a shallow copy is a deep one."""
+        return copy.deepcopy(self)
+
+
+def _copied(value: Any) -> Any:
+    """Copy what is changed in place."""
+    if isinstance(value, (dict, list, Stream)):
+        return copy.copy(value)
+    return value
