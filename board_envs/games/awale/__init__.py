@@ -55,6 +55,7 @@ def _make(pits: int, seeds: int, ruleset: str) -> Game[State]:
         observation_high=2 * pits * seeds,
         max_plies=None,
         unit="seeds",
+        values_to_come=True,
         decoder=decode,
         symmetries=symmetries,
         own=own,
