@@ -222,7 +222,7 @@ def _maximise(score: Array, count: Array, met: NDArray[np.bool_], begin: Array |
         x, change, value = x - length * direction, value - new, min(new, value)
         if abs(change) < _TOLERANCE and float(np.abs(direction).max()) < 1e-6:
             break
-    covariance: Array = np.linalg.inv(hessian)
+    covariance: Array = np.linalg.inv(hessian).astype(np.float64)
     return x, covariance
 
 

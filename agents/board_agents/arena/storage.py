@@ -1,0 +1,54 @@
+"""Records in a file: one line of JSON a game, appended as games end."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from board_agents.arena.records import GameRecord, RecordError
+
+
+class RecordFile:
+    """A file of records that a run appends to and continues from.
+
+    A line is written in one call and flushed to the disk, so a killed process loses at most the game under way; a last
+    line that a crash cut off is dropped when the file is read. Any other damage is refused.
+
+    Attributes:
+        path: the file; it need not exist yet.
+        dropped: how many incomplete last lines (0 or 1) the last `read` dropped.
+
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.dropped = 0
+
+    def read(self) -> list[GameRecord]:
+        """Return the records, each game once; RecordError names the line of a damaged one."""
+        self.dropped = 0
+        if not self.path.exists():
+            return []
+        data = self.path.read_bytes()
+        whole = data.rfind(b"\n") + 1
+        if whole < len(data):
+            self.dropped = 1
+            os.truncate(self.path, whole)
+        records: dict[str, GameRecord] = {}
+        for number, line in enumerate(data[:whole].decode().splitlines(), 1):
+            record = self._read_line(number, line)
+            records.setdefault(record.key, record)
+        return list(records.values())
+
+    def _read_line(self, number: int, line: str) -> GameRecord:
+        try:
+            return GameRecord.from_json(line)
+        except RecordError as error:
+            raise RecordError(f"{self.path}, line {number}: {error}") from error
+
+    def append(self, record: GameRecord) -> None:
+        """Add a record."""
+        with self.path.open("ab") as file:
+            file.write(record.to_json().encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())

@@ -1,0 +1,47 @@
+"""The command ``board-envs``: one module a command; this file holds them together."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from board_envs.types import IllegalActionError, MissingExtraError, PositionError, SpecError
+
+USAGE_ERROR, INTERRUPTED = 2, 130
+"""Exit codes: a mistake of the user's, and Ctrl-C."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code; a mistake of the user's is told in one line on stderr."""
+    try:
+        import typer
+
+        from board_agents.arena.records import RecordError
+        from board_agents.cli.app import make_app
+        from board_agents.cli.console import UserError
+    except ModuleNotFoundError as error:
+        if error.name in ("typer", "rich", "click"):
+            return _fail(MissingExtraError("the command line", "cli"))
+        raise
+    usage_error: Any = typer.BadParameter.__base__  # click's, which typer brings along under changing names
+    try:
+        code = make_app()(list(sys.argv[1:] if arguments is None else arguments), "board-envs", standalone_mode=False)
+    except usage_error as error:
+        return _fail(error.format_message())
+    except (UserError, SpecError, PositionError, IllegalActionError, RecordError, MissingExtraError) as error:
+        return _fail(error)
+    except (KeyboardInterrupt, typer.Abort):
+        code = INTERRUPTED
+    except OSError as error:
+        if error.filename is None:
+            raise
+        return _fail(f"{error.filename}: {error.strerror}")
+    if code == INTERRUPTED:
+        print("board-envs: stopped", file=sys.stderr)
+    return int(code or 0)
+
+
+def _fail(message: object) -> int:
+    print("board-envs: " + " ".join(str(message).split()), file=sys.stderr)
+    return USAGE_ERROR

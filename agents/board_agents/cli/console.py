@@ -1,0 +1,132 @@
+"""What the commands share: output, progress, options that several of them take."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+import board_envs
+from board_envs.game import Game
+from board_envs.registry import check_name, game_parameters
+
+PIPED_WIDTH = 160
+"""Columns of a table that goes to a file or a program."""
+
+
+class UserError(Exception):
+    """A mistake in what the user gave; the message is all that is shown."""
+
+
+GameName = Annotated[str, typer.Argument(metavar="GAME", help="A game's name; `board-envs games` lists them.")]
+Parameters = Annotated[
+    list[str] | None,
+    typer.Option("--param", "-p", metavar="KEY=VALUE", help="A parameter of the game, e.g. size=6; repeatable."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
+
+
+def out() -> Console:
+    """Return the console of results."""
+    return Console(file=sys.stdout, width=None if sys.stdout.isatty() else PIPED_WIDTH, highlight=False)
+
+
+def err() -> Console:
+    """Return the console of progress and remarks."""
+    return Console(file=sys.stderr, highlight=False)
+
+
+def print_json(data: Any) -> None:
+    """Print data as one line of JSON; numbers that JSON has no form for become null."""
+    print(json.dumps(plain(data), ensure_ascii=False))
+
+
+def plain(data: Any) -> Any:
+    """Return data with NaN and infinities replaced by None, at any depth."""
+    if isinstance(data, dict):
+        return {key: plain(value) for key, value in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [plain(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
+
+
+@contextlib.contextmanager
+def progress(what: str, total: int) -> Iterator[Progress]:
+    """Show progress with an estimate on stderr, where that is a terminal."""
+    console = err()
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[remark]}"),
+        console=console,
+        disable=not console.is_terminal,
+        transient=True,
+    )
+    with bar:
+        bar.add_task(what, total=total, remark="")
+        yield bar
+
+
+def read_game(name: str, parameters: Sequence[str] | None = None) -> Game[Any]:
+    """Return the game that a command names; UserError tells what is wrong with the name or a parameter."""
+    try:
+        key = check_name(name)
+        return board_envs.make_game(key, **read_parameters(key, parameters or ()))
+    except (ValueError, TypeError) as error:
+        raise UserError(str(error)) from error
+
+
+def read_parameters(name: str, texts: Sequence[str]) -> dict[str, Any]:
+    """Read "key=value" texts; a value has the type of the parameter's default, sequences are comma separated."""
+    known = game_parameters(name)
+    values: dict[str, Any] = {}
+    for text in texts:
+        key, equals, value = (part.strip() for part in text.partition("="))
+        if not equals:
+            raise UserError(f"--param {text!r} does not read as key=value; {name} has: {', '.join(known)}")
+        if key not in known:
+            raise UserError(f"{name} has no parameter {key!r}; it has: {', '.join(known)}")
+        if key in values:
+            raise UserError(f"--param {key} is given twice")
+        values[key] = _read_value(key, value, known[key])
+    return values
+
+
+def _read_value(key: str, text: str, default: Any) -> Any:
+    if isinstance(default, bool):
+        if text.lower() not in ("true", "false"):
+            raise UserError(f"--param {key} is true or false, not {text!r}")
+        return text.lower() == "true"
+    try:
+        if isinstance(default, int):
+            return int(text)
+        if isinstance(default, tuple):
+            return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        what = "an integer" if isinstance(default, int) else "integers separated by commas"
+        raise UserError(f"--param {key} is {what}, not {text!r}") from None
+    return text
+
+
+def game_title(game: Game[Any]) -> str:
+    """Name a game with its parameters, for people."""
+    parameters = ", ".join(f"{key}={show_value(value)}" for key, value in game.parameters.items())
+    return f"{game.name} ({parameters})" if parameters else game.name
+
+
+def show_value(value: Any) -> str:
+    """Write a parameter's value as `read_parameters` reads it."""
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,92 @@
+"""``board-envs games``: what there is."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+import board_envs
+from board_agents.cli.console import AsJson, UserError, out, print_json, show_value
+from board_agents.registry import agent_names, agent_parameters
+from board_envs.registry import GAMES, camel_name, check_name, game_parameters, snake_name
+
+_ENTRY = re.compile(r"\s+(\w+): (.*)")
+
+
+def command(
+    name: Annotated[str | None, typer.Argument(metavar="[GAME]", help="One game only.")] = None, json: AsJson = False
+) -> None:
+    """List games, their parameters with defaults and limits, their ids, and the agents."""
+    try:
+        names = list(GAMES) if name is None else [check_name(name)]
+    except ValueError as error:
+        raise UserError(str(error)) from error
+    entries = [describe(name) for name in names]
+    agents = [{"name": name, "parameters": agent_texts(name)} for name in agent_names()]
+    if json:
+        print_json({"version": board_envs.__version__, "games": entries, "agents": agents})
+        return
+    console = out()
+    table = Table("game", "parameter", "default", "limits", title="Games", title_justify="left")
+    for entry in entries:
+        first = entry["name"]
+        for key, parameter in entry["parameters"].items():
+            table.add_row(Text(first), Text(key), Text(show_value(parameter["default"])), Text(parameter["limits"]))
+            first = ""
+        table.add_section()
+    console.print(table)
+    ids = Table("game", "Gymnasium id", "PettingZoo id", "module", title="Environments", title_justify="left")
+    for entry in entries:
+        ids.add_row(entry["name"], entry["gymnasium_id"], entry["pettingzoo_id"], entry["module"])
+    console.print(ids)
+    players = Table("agent", "parameters", title="Agents (name:key=value,key=value)", title_justify="left")
+    for agent in agents:
+        players.add_row(Text(str(agent["name"])), Text(", ".join(agent["parameters"])))
+    console.print(players)
+
+
+def describe(name: str) -> dict[str, Any]:
+    """Return the facts of a game at its usual size; limits are those that the game's own documentation states."""
+    game = board_envs.make_game(name)
+    limits = documented(importlib.import_module(GAMES[name]).make)
+    return {
+        "name": name,
+        "parameters": {
+            key: {"default": default, "limits": limits.get(key, "")} for key, default in game_parameters(name).items()
+        },
+        "gymnasium_id": f"board_envs/{camel_name(name)}-v0",
+        "pettingzoo_id": f"board_envs/{snake_name(name)}-v0",
+        "module": f"board_envs.{snake_name(name)}_v0",
+        "num_actions": game.num_actions,
+        "observation_shape": game.observation_shape,
+        "unit": game.unit,
+        "longest_game": game.max_plies,
+    }
+
+
+def documented(function: Any) -> dict[str, str]:
+    """Return parameter -> description, read from the "Args:" of a docstring."""
+    _, _, args = (inspect.getdoc(function) or "").partition("Args:\n")
+    texts: dict[str, str] = {}
+    key = ""
+    for line in args.split("\n\n")[0].splitlines():
+        if entry := _ENTRY.fullmatch(line):
+            key = entry[1]
+            texts[key] = entry[2].strip()
+        elif key:
+            texts[key] += " " + line.strip()
+    return texts
+
+
+def agent_texts(name: str) -> list[str]:
+    """List an agent's parameters as a spec writes them, with their defaults."""
+    return [
+        key if parameter.default is parameter.empty else f"{key}={show_value(parameter.default)}"
+        for key, parameter in agent_parameters(name).items()
+    ]
