@@ -52,6 +52,19 @@ def compiled_by(register: Callable[[], None]) -> Callable[[F], F]:
     return mark
 
 
+def recursive(function: F) -> F:
+    """Return the compiled form of a function that calls itself, which a jitable cannot; imports numba.
+
+    For use inside a factory of kernels, ``search = recursive(search)``, so that it happens on first use and the
+    function's own name means the compiled form. Only compiled code may call it.
+    """
+    require_numba(f"compiled {function.__qualname__}")
+    import numba
+
+    _flush()
+    return cast(F, numba.njit(nogil=True, error_model="numpy")(function))
+
+
 def have_numba() -> bool:
     """Whether the extra `fast` is installed (numba is looked for, not imported)."""
     return importlib.util.find_spec("numba") is not None
@@ -114,7 +127,8 @@ def _describe(value: Any) -> Any:
 def _describe_cells(function: Any) -> Iterator[Any]:
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         # A function that calls itself holds itself: its name says all there is to say.
-        yield name if cell.cell_contents is function else _describe(cell.cell_contents)
+        value = cell.cell_contents
+        yield name if getattr(value, "py_func", value) is function else _describe(value)
 
 
 @functools.cache
