@@ -2,7 +2,7 @@
 
 A board is a uint64 with bit = 8 * row + column, rows from the top, whatever the size: a smaller board lies in the top
 left corner. The squares outside are never occupied, so no run of discs passes through them, and one set of functions
-serves every size (of `legal_moves` the caller keeps the squares on the board).
+serves every size (of `legal_moves` the caller keeps the squares on the board). Compiled code takes the best of `tiers`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from board_envs._bits import ZERO, leading_zeros
-from board_envs._jit import compiled_as, jitable
+from board_envs._jit import compiled_by, jitable
 from board_envs.types import Words
 
 _INNER = 0x7E7E7E7E7E7E7E7E
@@ -43,6 +43,27 @@ RAYS: Words = np.array(_RAYS, np.uint64).reshape(64, 8)
 """uint64 (64, 8): each square's rays right, down left, down, down right (higher bits), then the opposites."""
 
 
+def _install_legal_moves() -> None:
+    from numba.extending import overload
+
+    from board_envs.games.reversi.tiers import make_tier
+
+    chosen = make_tier().legal_moves
+    # The inner lambda is what numba compiles; `chosen` may be a name that only compiled code understands.
+    overload(legal_moves, strict=False)(lambda own, other: lambda own, other: chosen(own, other))  # noqa: PLW0108
+
+
+def _install_flipped() -> None:
+    from numba.extending import overload
+
+    from board_envs.games.reversi.tiers import make_tier
+
+    chosen = make_tier().flipped
+    overload(flipped, strict=False)(
+        lambda own, other, square: lambda own, other, square: chosen(own, other, square)  # noqa: PLW0108
+    )
+
+
 @jitable
 def _runs(own: np.uint64, other: np.uint64, shift: np.uint64) -> np.uint64:
     # Parallel prefix: after three doublings a run of up to six discs is covered, in both senses of one direction.
@@ -69,7 +90,7 @@ def legal_moves_portable(own: np.uint64, other: np.uint64) -> np.uint64:
     return found & ~(own | other)
 
 
-@compiled_as(legal_moves_portable)
+@compiled_by(_install_legal_moves)
 def legal_moves(own: np.uint64, other: np.uint64) -> np.uint64:
     """Return the empty squares where `own` captures; on a smaller board some lie outside of it."""
     mine, theirs = int(own), int(other)
@@ -108,7 +129,7 @@ def flipped_portable(own: np.uint64, other: np.uint64, square: int) -> np.uint64
     return found
 
 
-@compiled_as(flipped_portable)
+@compiled_by(_install_flipped)
 def flipped(own: np.uint64, other: np.uint64, square: int) -> np.uint64:
     """Return the discs of `other` that a new disc of `own` on the empty `square` turns over."""
     mine, theirs = int(own), int(other)
