@@ -142,7 +142,7 @@ def test_a_run_broken_off_continues_without_replaying_or_counting_twice():
     assert rest.standings == whole.standings
     assert len(played) == len(whole.records)
     longer = tournament(NIM, ["random", "greedy", "nim-xor"], 14, seed=3, done=whole.records)
-    assert set(record.key for record in whole.records) <= set(record.key for record in longer.records)
+    assert {record.key for record in whole.records} <= {record.key for record in longer.records}
 
 
 def test_an_impossible_agent_is_told_before_the_first_game():

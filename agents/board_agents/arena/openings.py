@@ -18,9 +18,9 @@ def make_openings(
 ) -> list[tuple[int, ...]]:
     """Draw openings: sequences of random legal actions after which the game goes on.
 
-    No two lead to the same position, or to images of one under the symmetries of the board, as long as that is
-    possible; in a game too small for `count` different ones they recur. The first k of a longer list are the list of
-    k, so that a match can be continued.
+    No two lead to the same position in the mover's view, or to images of one under the board's symmetries, as long as
+    that is possible; in a game too small for `count` different ones they recur. The first k of a longer list are the
+    list of k, so that a match can be continued.
 
     Args:
         game: the game.
@@ -44,7 +44,7 @@ def make_openings(
             if end is None:
                 continue
             drawn.append(actions)
-            if (key := position_key(game, end)) not in seen:
+            if (key := mover_key(game, end)) not in seen:
                 seen.add(key)
                 openings.append(actions)
                 break
@@ -75,6 +75,10 @@ def _draw(game: Game[Any], state: Any, plies: int, stream: Stream) -> tuple[tupl
 
 def position_key(game: Game[Any], state: Any) -> bytes:
     """Return bytes that are equal for images of one position under the game's symmetries."""
-    seat = game.current_player(state)
-    observation = game.observe(state, seat)
-    return min(symmetry.observation(observation).tobytes() for symmetry in game.symmetries()) + bytes([seat])
+    return mover_key(game, state) + bytes([game.current_player(state)])
+
+
+def mover_key(game: Game[Any], state: Any) -> bytes:
+    """Return bytes that are equal for images of one position, whichever seat is to move."""
+    observation = game.observe(state, game.current_player(state))
+    return min(symmetry.observation(observation).tobytes() for symmetry in game.symmetries())

@@ -102,11 +102,12 @@ class GameRecord:
         if checksum != _checksum(data):
             raise RecordError(f"an altered game record (checksum {checksum}): {line[:60]!r}")
         values = {name: _tuples(data[name]) for name in (known.name for known in fields(cls))}
-        return cls(**values | {"ending": Ending(data["ending"]), "parameters": data["parameters"]})
+        parameters = {key: _tuples(value) for key, value in data["parameters"].items()}
+        return cls(**values | {"ending": Ending(data["ending"]), "parameters": parameters})
 
     def make_game(self) -> Game[Any]:
         """Return the game that was played."""
-        return board_envs.make_game(self.game, **{key: _tuples(value) for key, value in self.parameters.items()})
+        return board_envs.make_game(self.game, **self.parameters)
 
     def replay(self) -> list[Any]:
         """Return all states from the first to the last; RecordError if the record is not a game by the rules."""

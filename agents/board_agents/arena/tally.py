@@ -58,7 +58,7 @@ class Standing:
     name: str
     seats: tuple[Tally, Tally] = field(default_factory=lambda: (Tally(), Tally()))
     faults: Counter[Ending] = field(default_factory=Counter)
-    seconds: float = 0.0
+    seconds: float = field(default=0.0, compare=False)
 
     @property
     def total(self) -> Tally:
