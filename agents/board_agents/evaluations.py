@@ -16,12 +16,14 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from board_envs._bits import popcount
 from board_envs._jit import jitable
 from board_envs.game import Game
 from board_envs.games.connect_four import alignments
 from board_envs.games.connect_four.rules import bit_index
+from board_envs.games.reversi.rules import bit_index as reversi_bits
 from board_envs.types import SpecError
 
 Evaluation: TypeAlias = Callable[[Any], float]
@@ -53,9 +55,7 @@ def _zero(game: Game[Any]) -> Evaluation:
 def _grid(game: Game[Any]) -> Evaluation:
     """Lines through player_0's stones minus lines through player_1's: the source's score, sign changed."""
     rows, columns, connect = (game.parameters[key] for key in ("rows", "columns", "connect"))
-    counts, bits = alignments(rows, columns, connect), bit_index(rows, columns)
-    values = np.array([value for value in np.unique(counts) if value], np.int64)
-    masks = np.array([sum(1 << bit for bit in bits[counts == value].tolist()) for value in values], np.uint64)
+    values, masks = _masks(alignments(rows, columns, connect), bit_index(rows, columns))
     kinds = len(values)
 
     @jitable
@@ -69,6 +69,41 @@ def _grid(game: Game[Any]) -> Evaluation:
     return grid
 
 
+_QUADRANT = ((100, -20, 10, 5), (-20, -50, -2, -2), (10, -2, -1, -1), (5, -2, -1, -1))
+"""The classic weights of a quarter of a Reversi board, its corner first; smaller boards use its outer part."""
+
+
+def square_weights(size: int) -> NDArray[np.int64]:
+    """Return the weight of each Reversi square: int64 (size, size), symmetric, at most 100."""
+    quarter = np.array(_QUADRANT, np.int64)[: size // 2, : size // 2]
+    half = np.concatenate([quarter, quarter[:, ::-1]], axis=1)
+    return np.concatenate([half, half[::-1]])
+
+
+def _squares(game: Game[Any]) -> Evaluation:
+    """The source's sum of p[i][j] F[i][j], with F of `square_weights`."""
+    size = game.parameters["size"]
+    weights, bits = square_weights(size), reversi_bits(size)
+    values, masks = _masks(weights, bits)
+    kinds = len(values)
+
+    @jitable
+    def squares(state: Any) -> int:
+        total = 0
+        for kind in range(kinds):
+            cells = masks[kind]
+            total += int(values[kind]) * (popcount(state.black & cells) - popcount(state.white & cells))
+        return total
+
+    return squares
+
+
+def _masks(weights: NDArray[np.int64], bits: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+    """Return the distinct weights, int64 (k,), and the cells of each as a board, uint64 (k,): one count a weight."""
+    values = np.array([value for value in np.unique(weights) if value], np.int64)
+    return values, np.array([sum(1 << bit for bit in bits[weights == value].tolist()) for value in values], np.uint64)
+
+
 def _connect_four_win(game: Game[Any]) -> WinValue:
     """100 on the source's board; on others more, if the lines through all good cells can reach 100."""
     size = tuple(game.parameters[key] for key in ("rows", "columns", "connect"))
@@ -80,7 +115,7 @@ def _connect_four_win(game: Game[Any]) -> WinValue:
 
 
 EVALUATIONS: dict[str, dict[str, Callable[[Game[Any]], Evaluation]]] = {
-    "reversi": {"discs": _margin},
+    "reversi": {"squares": _squares, "discs": _margin},
     "connect-four": {"grid": _grid},
     "awale": {"stores": _margin},
     "nim": {},

@@ -59,18 +59,18 @@ class ExhaustiveOracle:
         values = {}
         for k in range(rules.count(state)):
             action = int(rules.nth(state, k))
+            child = rules.step(state, action)
             try:
-                values[action] = float(sign * self._value_of_action(state, action, 0))
+                values[action] = float(sign * (self._value(child, 1) + self._gained(state, child)))
             except _TooLargeError:
                 return None
         return values
 
-    def _value_of_action(self, state: Any, action: int, depth: int) -> int:
-        child = self.game.rules.step(state, action)
-        value = self._value(child, depth + 1)
-        if self._awale is not None:
-            value += self.game.rules.margin(child) - self.game.rules.margin(state)
-        return value
+    def _gained(self, state: Any, child: Any) -> int:
+        """Return what a move itself adds to the value: Awalé counts what is still to come."""
+        if not self.game.values_to_come:
+            return 0
+        return int(self.game.rules.margin(child)) - int(self.game.rules.margin(state))
 
     def _value(self, state: Any, depth: int) -> int:
         """Return the result of best play from here in player_0's view."""
@@ -84,7 +84,10 @@ class ExhaustiveOracle:
         self._spend()
         if depth > DEPTH_LIMIT:
             raise _TooLargeError
-        values = [self._value_of_action(state, rules.nth(state, k), depth) for k in range(rules.count(state))]
+        values = []
+        for k in range(rules.count(state)):
+            child = rules.step(state, rules.nth(state, k))
+            values.append(self._value(child, depth + 1) + self._gained(state, child))
         result = max(values) if rules.to_play(state) == 0 else min(values)
         self._memory[key] = result
         return result

@@ -1,0 +1,84 @@
+"""Spec strings: what they name, and how they say that they name nothing."""
+
+import pytest
+
+from board_agents import make_agent, make_oracle
+from board_agents.registry import agent_names, agent_parameters, as_agent, resolve_oracle, split_specs
+from board_envs import make_game
+from board_envs.resolve import resolve
+from board_envs.types import SpecError
+
+GAME = make_game("connect-four")
+
+
+def test_parameters_come_with_their_types():
+    agent = make_agent("alpha-beta: depth = 6, evaluation=grid, ties=random, seconds=0.5", GAME)
+    assert (agent.depth, agent.evaluation, agent.ties, agent.seconds) == (6, "grid", "random", 0.5)
+    assert make_agent("alpha-beta:seconds=none", GAME).seconds is None
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [
+        ("alfa-beta", "did you mean 'alpha-beta'"),
+        ("", "there are: random"),
+        ("alpha-beta:deep=3", "'deep'.*it has: depth, evaluation, ties, seconds"),
+        ("random:depth=3", "'depth'.*it has none"),
+        ("alpha-beta:depth=3.5", "depth is an integer, not '3.5'"),
+        ("alpha-beta:depth=three", "depth is an integer, not 'three'"),
+        ("alpha-beta:depth=٣", "depth is an integer"),
+        ("alpha-beta:depth=1_0", "depth is an integer"),
+        ("alpha-beta:depth=", "depth is an integer"),
+        ("alpha-beta:depth=0", "depth must be an integer from 1 to 100, not 0"),
+        ("alpha-beta:depth=101", "from 1 to 100"),
+        ("alpha-beta:seconds=fast", "seconds is a number"),
+        ("alpha-beta:seconds=-1", "seconds is a time above 0"),
+        ("alpha-beta:ties=last", "ties is one of first, random, not 'last'"),
+        ("alpha-beta:evaluation=corners", "has no evaluation 'corners'; it has: grid, margin, zero"),
+        ("alpha-beta:evaluation=no.such:thing", "No module named"),
+        ("alpha-beta:evaluation=math:pi", "no function"),
+        ("alpha-beta:depth", "does not read as key=value"),
+        ("alpha-beta:depth=3,,", "does not read as key=value"),
+        ("alpha-beta:depth=3,depth=4", "given twice"),
+        ("nim-xor", "closed form is Nim's"),
+    ],
+)
+def test_a_spec_that_names_nothing_says_what_there_is(spec, says):
+    with pytest.raises(SpecError, match=says):
+        make_agent(spec, GAME)
+
+
+def test_specs_and_games_of_the_wrong_kind():
+    with pytest.raises(SpecError, match="is a text"):
+        make_agent(3, GAME)
+    with pytest.raises(TypeError, match="expected a game"):
+        make_agent("random", "connect-four")
+    with pytest.raises(SpecError, match="an agent is"):
+        as_agent(3, GAME)
+
+
+def test_oracles_by_name_and_by_default():
+    nim = make_game("nim")
+    assert type(make_oracle(nim)).__name__ == "NimOracle"
+    assert type(make_oracle(nim, "exhaustive:budget=10")).__name__ == "ExhaustiveOracle"
+    assert type(resolve("oracle", "closed-form", nim)) is type(resolve_oracle("default", nim))
+    assert type(resolve("agent", "greedy", nim)).__name__ == "GreedyAgent"
+    with pytest.raises(SpecError, match="there are: closed-form, exhaustive"):
+        make_oracle(nim, "perfekt")
+    with pytest.raises(SpecError, match="budget"):
+        make_oracle(nim, "exhaustive:budget=0")
+
+
+def test_lists_of_specs_are_cut_between_agents():
+    assert split_specs("random,alpha-beta:depth=4,ties=random, greedy") == [
+        "random",
+        "alpha-beta:depth=4,ties=random",
+        "greedy",
+    ]
+    assert split_specs('a:x="1,2",y=3,b') == ['a:x="1,2",y=3', "b"]
+
+
+def test_names_and_parameters_can_be_listed():
+    assert {"random", "greedy", "minimax", "alpha-beta", "nim-xor"} <= set(agent_names())
+    assert list(agent_parameters("alpha-beta")) == ["depth", "evaluation", "ties", "seconds"]
+    assert agent_parameters("alpha-beta")["depth"].default == 4
