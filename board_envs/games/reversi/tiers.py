@@ -250,8 +250,8 @@ def flipped_vector(own: np.uint64, other: np.uint64, square: int) -> np.uint64:
     return flipped(own, other, square)
 
 
-@compiled_by(_installs("_last_flipped_vector", _emit_last_flipped, "word", "word", "int"))
-def _last_flipped_vector(word: np.uint64, k: int) -> np.uint64:
+@compiled_by(_installs("last_flipped_vector", _emit_last_flipped, "word", "word", "int"))
+def last_flipped_vector(word: np.uint64, k: int) -> np.uint64:
     return flipped(word, ~word & ~(ONE << np.uint64(k)), k)
 
 
