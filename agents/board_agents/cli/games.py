@@ -14,7 +14,8 @@ from rich.text import Text
 import board_envs
 from board_agents.cli.console import AsJson, UserError, out, print_json, show_value
 from board_agents.registry import agent_names, agent_parameters
-from board_envs.registry import GAMES, camel_name, check_name, game_parameters, snake_name
+from board_envs.registration import gymnasium_id, module_name, pettingzoo_id
+from board_envs.registry import GAMES, check_name, game_parameters
 
 _ENTRY = re.compile(r"\s+(\w+): (.*)")
 
@@ -60,9 +61,9 @@ def describe(name: str) -> dict[str, Any]:
         "parameters": {
             key: {"default": default, "limits": limits.get(key, "")} for key, default in game_parameters(name).items()
         },
-        "gymnasium_id": f"board_envs/{camel_name(name)}-v0",
-        "pettingzoo_id": f"board_envs/{snake_name(name)}-v0",
-        "module": f"board_envs.{snake_name(name)}_v0",
+        "gymnasium_id": gymnasium_id(name),
+        "pettingzoo_id": pettingzoo_id(name),
+        "module": f"board_envs.{module_name(name)}",
         "num_actions": game.num_actions,
         "observation_shape": game.observation_shape,
         "unit": game.unit,

@@ -1,0 +1,106 @@
+"""Everything that the documentation and the examples show is run as it stands."""
+
+import doctest
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from board_agents.cli import main
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+FENCE = re.compile(r"^(?:<!-- (?P<mark>\w+) -->\n)?```(?P<language>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+EXAMPLES = {
+    "quickstart_aec.py": [["--game", game] for game in ("reversi", "connect-four", "awale", "nim")],
+    "quickstart_gymnasium.py": [["--opponent", "nim-xor", "--episodes", "5"]],
+    "custom_agent.py": [["--games", "6"]],
+    "tournament.py": [["--game", "nim", "--agents", "random", "greedy", "nim-xor", "--games", "6"]],
+}
+"""Arguments of the examples run here. Examples with tests of their own are listed by TESTED_ELSEWHERE."""
+TESTED_ELSEWHERE = {"ens2016_awale.py", "train_tabular_q.py", "train_maskable_ppo.py"}
+
+
+def blocks(language):
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for match in FENCE.finditer(text):
+            if match["language"] == language:
+                line = text[: match.start("text")].count("\n") + 1
+                yield pytest.param(match["mark"], match["text"], id=f"{page.name}:{line}")
+
+
+@pytest.mark.parametrize(("mark", "code"), list(blocks("python")))
+def test_a_python_block_runs_as_a_program(mark, code, tmp_path):
+    ended = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_examples_print_what_the_page_says(page):
+    failed, _ = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
+    assert failed == 0
+
+
+def commands():
+    for block in blocks("bash"):
+        mark, text = block.values
+        if mark is None:
+            for number, line in enumerate(text.splitlines()):
+                yield pytest.param(line, id=f"{block.id}+{number}")
+
+
+@pytest.mark.parametrize("line", list(commands()))
+def test_a_command_line_runs(line, capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    program, *arguments = shlex.split(line)
+    assert program == "board-envs"
+    assert main(arguments) == 0, capsys.readouterr().err
+
+
+def test_the_two_ways_to_set_up_are_two_commands_each():
+    marked = {block.values[0]: block.values[1].splitlines() for block in blocks("bash") if block.values[0]}
+    assert set(marked) == {"use", "develop"}
+    for lines in marked.values():
+        assert len(lines) == 2
+        assert lines[0].startswith("python -m pip install ")
+    program, *arguments = shlex.split(marked["use"][1])
+    assert program == "board-envs"
+    assert main(arguments) == 0
+
+
+@pytest.mark.parametrize(
+    ("example", "arguments"), [(name, arguments) for name, runs in EXAMPLES.items() for arguments in runs]
+)
+def test_an_example_runs_from_anywhere(example, arguments, tmp_path):
+    ended = subprocess.run(
+        [sys.executable, "-W", "error", ROOT / "examples" / example, *arguments],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout
+
+
+def test_every_example_is_run_somewhere():
+    there = {path.name for path in (ROOT / "examples").glob("*.py")}
+    assert set(EXAMPLES) <= there <= set(EXAMPLES) | TESTED_ELSEWHERE
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CHANGELOG.md"], ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8")):
+        assert target.startswith("https://") or (page.parent / target).exists(), target
