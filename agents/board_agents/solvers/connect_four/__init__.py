@@ -1,0 +1,6 @@
+"""Connect Four solved exactly: the solver, its opening book and what plays by them."""
+
+from board_agents.solvers.connect_four.book import Book, BookError, build_book
+from board_agents.solvers.connect_four.solver import ConnectFourSolver, default_solver, plies_to_end, score_of_plies
+
+__all__ = ["Book", "BookError", "ConnectFourSolver", "build_book", "default_solver", "plies_to_end", "score_of_plies"]

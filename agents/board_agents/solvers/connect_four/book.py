@@ -1,0 +1,284 @@
+"""Opening books: the exact score of every unfinished position with few stones, up to mirror image.
+
+The positions of a book are all there are, in a fixed order (by stones, then by key), so a file holds their scores
+only. It is text-headed: one line of JSON, then the scores, one signed byte each, compressed by zlib.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+import pathlib
+import tempfile
+import time
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from board_agents.solvers.connect_four.geometry import geometry
+from board_envs.game import Game
+from board_envs.games.connect_four import State
+from board_envs.types import Words
+
+if TYPE_CHECKING:
+    from board_agents.solvers.connect_four.solver import ConnectFourSolver
+
+KIND = "board-envs connect-four book"
+VERSION = 1
+UNKNOWN = -128
+SHIPPED = {(6, 7, 4): "book_6x7_4.bin"}
+"""Size -> file beside this one."""
+
+
+class BookError(ValueError):
+    """A file that is no intact book of the size asked for."""
+
+
+def mirror(words: Words, rows: int, columns: int) -> Words:
+    """Return boards (or keys) with the columns in reverse order; uint64 of any shape."""
+    height = rows + 1
+    column_bits = np.uint64((1 << height) - 1)
+    image = np.zeros_like(words)
+    for column in range(columns):
+        bits = (words >> np.uint64(column * height)) & column_bits
+        image |= bits << np.uint64((columns - 1 - column) * height)
+    return image
+
+
+def keys_of(positions: Words, rows: int, columns: int) -> Words:
+    """Return the keys of positions (n, 2), own stones plus all stones, the smaller one of two mirror images."""
+    keys = positions[:, 0] + positions[:, 1]
+    return np.minimum(keys, mirror(keys, rows, columns))
+
+
+def has_lines(stones: Words, rows: int, connect: int) -> NDArray[np.bool_]:
+    """Whether boards hold `connect` in a line: bool, the shape of `stones`."""
+    height = rows + 1
+    found = np.zeros(stones.shape, np.bool_)
+    for step in (1, height - 1, height, height + 1):
+        if step * (connect - 1) < 64:
+            runs = stones
+            for i in range(1, connect):
+                runs = runs & (stones >> np.uint64(step * i))
+            found |= runs != 0
+    return found
+
+
+@functools.lru_cache(maxsize=4)
+def positions_by_stones(rows: int, columns: int, connect: int, plies: int) -> list[Words]:
+    """Return the unfinished positions with 0 .. plies stones, one of each two mirror images, sorted by key.
+
+    Each entry is uint64 (n, 2): stones of the side to move, all stones.
+    """
+    facts = geometry(rows, columns, connect)
+    levels = [np.zeros((1, 2), np.uint64)]
+    for _ in range(plies):
+        own, mask = levels[-1][:, 0], levels[-1][:, 1]
+        parts = []
+        for column in range(columns):
+            shift = np.uint64(column * facts.height)
+            move = (mask + (np.uint64(1) << shift)) & ~mask & (facts.column << shift)
+            open_here = move != 0
+            mine = own[open_here] | move[open_here]
+            after = np.stack([(own ^ mask)[open_here], mask[open_here] | move[open_here]], axis=1)
+            going_on = ~has_lines(mine, rows, connect) & (after[:, 1] != facts.board)
+            parts.append(after[going_on])
+        found = np.concatenate(parts)
+        # The image with the smaller key stands for both.
+        keys, image = found[:, 0] + found[:, 1], mirror(found, rows, columns)
+        image_keys = image[:, 0] + image[:, 1]
+        found = np.where((image_keys < keys)[:, None], image, found)
+        _, first = np.unique(np.minimum(keys, image_keys), return_index=True)
+        levels.append(np.ascontiguousarray(found[first]))
+    return levels
+
+
+@dataclass(frozen=True, eq=False)
+class Book:
+    """Scores of all unfinished positions up to a number of stones.
+
+    Attributes:
+        size: (rows, columns, connect).
+        plies: the largest number of stones.
+        keys: per number of stones, uint64 (n,), sorted.
+        scores: per number of stones, int8 (n,).
+
+    """
+
+    size: tuple[int, int, int]
+    plies: int
+    keys: list[Words]
+    scores: list[NDArray[np.int8]]
+
+    def __len__(self) -> int:
+        """Number of entries."""
+        return sum(len(scores) for scores in self.scores)
+
+    def get(self, state: State) -> int | None:
+        """Return the score from the side to move, None if the book does not reach so far."""
+        occupied = int(state.player_0 | state.player_1)
+        stones = occupied.bit_count()
+        if stones > self.plies or state.winner >= 0:
+            return None
+        own = state.player_1 if state.seat else state.player_0
+        key = keys_of(np.array([[own, occupied]], np.uint64), self.size[0], self.size[1])[0]
+        keys = self.keys[stones]
+        index = int(np.searchsorted(keys, key))
+        if index == len(keys) or keys[index] != key:
+            return None
+        return int(self.scores[stones][index])
+
+    @classmethod
+    def empty(cls, rows: int, columns: int, connect: int, plies: int) -> Book:
+        """Return a book without a single known score."""
+        levels = positions_by_stones(rows, columns, connect, plies)
+        keys = [level[:, 0] + level[:, 1] for level in levels]
+        return cls((rows, columns, connect), plies, keys, [np.full(len(k), UNKNOWN, np.int8) for k in keys])
+
+    @classmethod
+    def shipped(cls, game: Game[Any]) -> Book | None:
+        """Return the book that comes with this package, None for a size that has none."""
+        size = (game.parameters["rows"], game.parameters["columns"], game.parameters["connect"])
+        return _load_shipped(size) if size in SHIPPED else None
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, partial: bool = False) -> Book:
+        """Read a book.
+
+        Args:
+            path: the file.
+            partial: accept one whose building is not finished.
+
+        Raises:
+            BookError: the file is foreign, damaged, of another version or unfinished; it is named.
+
+        """
+        data = pathlib.Path(path).read_bytes()
+        head, newline, body = data.partition(b"\n")
+        try:
+            facts = json.loads(head) if newline and len(head) < 4096 else None
+        except ValueError:
+            facts = None
+        if not isinstance(facts, dict) or facts.get("kind") != KIND:
+            raise BookError(f"{os.fspath(path)} is no {KIND}")
+        if facts.get("version") != VERSION:
+            raise BookError(f"{os.fspath(path)} has version {facts.get('version')!r}; this program reads {VERSION}")
+        if hashlib.sha256(body).hexdigest() != facts.get("sha256"):
+            raise BookError(f"{os.fspath(path)} is damaged: its checksum does not match")
+        book = cls.empty(facts["rows"], facts["columns"], facts["connect"], facts["plies"])
+        scores = np.frombuffer(zlib.decompress(body), np.int8)
+        if len(scores) != len(book):
+            raise BookError(f"{os.fspath(path)} has {len(scores)} scores; {len(book)} positions belong to it")
+        if not partial and (scores == UNKNOWN).any():
+            raise BookError(f"{os.fspath(path)} is unfinished: {int((scores == UNKNOWN).sum())} scores are missing")
+        ends = np.cumsum([len(part) for part in book.scores])
+        return cls(book.size, book.plies, book.keys, [part.copy() for part in np.split(scores, ends[:-1])])
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the book; an older file of that name is replaced only by a whole one."""
+        body = zlib.compress(np.concatenate(self.scores).tobytes(), 9)
+        rows, columns, connect = self.size
+        facts = {
+            "kind": KIND,
+            "version": VERSION,
+            "rows": rows,
+            "columns": columns,
+            "connect": connect,
+            "plies": self.plies,
+            "entries": len(self),
+            "sha256": hashlib.sha256(body).hexdigest(),
+        }
+        target = pathlib.Path(path)
+        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=target.name, suffix=".tmp", delete=False) as file:
+            file.write(json.dumps(facts).encode() + b"\n" + body)
+        os.replace(file.name, target)
+
+
+@functools.cache
+def _load_shipped(size: tuple[int, int, int]) -> Book:
+    book = Book.load(pathlib.Path(__file__).with_name(SHIPPED[size]))
+    if book.size != size:
+        raise BookError(f"{SHIPPED[size]} is a book of {book.size}, not of {size}")
+    return book
+
+
+def build_book(
+    solver: ConnectFourSolver,
+    plies: int,
+    path: str | os.PathLike[str],
+    *,
+    threads: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+    save_every: float = 60.0,
+) -> Book:
+    """Solve every position with `plies` stones, derive those with fewer, and write the book.
+
+    What is done is kept beside the target in ``<name>.partial`` and taken up again by the next call.
+
+    Args:
+        solver: of the size that the book is for; its own book is not used.
+        plies: the largest number of stones.
+        path: where the book is written.
+        threads: how many positions are searched at a time.
+        progress: called with (positions done, positions in all).
+        save_every: seconds between two savings.
+
+    """
+    target = pathlib.Path(path)
+    unfinished = target.with_name(target.name + ".partial")
+    book = Book.empty(*solver.size, plies)
+    if unfinished.exists():
+        earlier = Book.load(unfinished, partial=True)
+        if (earlier.size, earlier.plies) != (book.size, plies):
+            raise BookError(f"{unfinished} is of {earlier.size} to {earlier.plies} plies; remove it to start anew")
+        book = earlier
+    last = book.scores[plies]
+    positions = positions_by_stones(*solver.size, plies)[plies]
+    saved = time.monotonic()
+    step = 64 * threads
+    missing = np.flatnonzero(last == UNKNOWN)
+    for start in range(0, len(missing), step):
+        if progress is not None:
+            progress(len(last) - len(missing) + start, len(last))
+        rows = missing[start : start + step]
+        last[rows] = solver.solve_many(positions[rows], threads=threads, chunk=16)
+        if time.monotonic() - saved >= save_every:
+            book.save(unfinished)
+            saved = time.monotonic()
+    if progress is not None:
+        progress(len(last), len(last))
+    for stones in range(plies - 1, -1, -1):
+        _derive(book, stones)
+    book.save(target)
+    unfinished.unlink(missing_ok=True)
+    return book
+
+
+def _derive(book: Book, stones: int) -> None:
+    """Fill the scores of the positions with so many stones from those with one stone more."""
+    rows, columns, connect = book.size
+    facts = geometry(rows, columns, connect)
+    positions = positions_by_stones(rows, columns, connect, book.plies)[stones]
+    own, mask = positions[:, 0], positions[:, 1]
+    best = np.full(len(positions), -facts.cells, np.int64)
+    for column in range(columns):
+        shift = np.uint64(column * facts.height)
+        move = (mask + (np.uint64(1) << shift)) & ~mask & (facts.column << shift)
+        after = np.stack([own ^ mask, mask | move], axis=1)
+        won = has_lines(own | move, rows, connect)
+        keys = keys_of(after, rows, columns)
+        index = np.minimum(np.searchsorted(book.keys[stones + 1], keys), max(0, len(book.keys[stones + 1]) - 1))
+        known = book.keys[stones + 1][index] == keys if len(book.keys[stones + 1]) else np.zeros(len(keys), np.bool_)
+        values = np.full(len(positions), -facts.cells, np.int64)
+        # A move that ends the game without a line fills the board.
+        values[(move != 0) & (mask | move == facts.board)] = 0
+        values[known & (move != 0)] = -book.scores[stones + 1][index[known & (move != 0)]].astype(np.int64)
+        values[(move != 0) & won] = (facts.cells + 1 - stones) // 2
+        best = np.maximum(best, values)
+    book.scores[stones][:] = best

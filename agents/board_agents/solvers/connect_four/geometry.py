@@ -1,0 +1,138 @@
+"""Bit facts of one Connect Four size that the solver's compiled code closes over.
+
+Boards are those of the rules (`board_envs.games.connect_four.rules`): one column after the other, each with one empty
+sentinel bit on top. "Own" is always the side to move.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from board_envs._bits import ONE, ZERO, clear_lowest
+from board_envs._jit import jitable
+from board_envs.games.connect_four.rules import make_has_line
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """Constants of one size; words are np.uint64.
+
+    Attributes:
+        height: bits of a column, the sentinel included.
+        cells: how many cells the board has.
+        board: all cells.
+        bottom: the lowest cell of each column.
+        column: the cells of the first column.
+        paired: the cells that the side to move gets while its opponent answers each move right above, an even number
+            of cells being empty (see `search`).
+
+    """
+
+    rows: int
+    columns: int
+    connect: int
+    height: int
+    cells: int
+    board: np.uint64
+    bottom: np.uint64
+    column: np.uint64
+    paired: np.uint64
+
+    @property
+    def has_line(self) -> Callable[[np.uint64], bool]:
+        """The test for a line."""
+        return make_has_line(self.rows, self.connect)
+
+    @property
+    def key_bits(self) -> int:
+        """How many bits a position's key has."""
+        return self.height * self.columns
+
+
+@functools.cache
+def geometry(rows: int, columns: int, connect: int) -> Geometry:
+    """Return the constants of a size."""
+    height = rows + 1
+
+    def each_column(bits: int) -> np.uint64:
+        return np.uint64(sum(bits << (column * height) for column in range(columns)))
+
+    paired = sum(1 << row for row in range(rows) if (rows - row) % 2 == 0)
+    return Geometry(
+        rows=rows,
+        columns=columns,
+        connect=connect,
+        height=height,
+        cells=rows * columns,
+        board=each_column((1 << rows) - 1),
+        bottom=each_column(1),
+        column=np.uint64((1 << rows) - 1),
+        paired=each_column(paired),
+    )
+
+
+@functools.cache
+def make_winning_squares(rows: int, connect: int) -> Callable[[np.uint64], np.uint64]:
+    """Return the function from stones to the squares that complete a line of `connect` with them.
+
+    The result may hold occupied squares and bits off the board: callers mask it.
+    """
+    height = rows + 1
+    others = connect - 1
+
+    @jitable
+    def along(stones: np.uint64, step: int) -> np.uint64:
+        # A square completes a line when i stones in a row lie right below it (in this direction) and the others - i
+        # missing ones right above it.
+        below = stones << np.uint64(step)
+        squares = ZERO
+        for i in range(others):
+            # The line needs the squares 1 .. others - i above, together with i below.
+            above = ~ZERO
+            for j in range(1, others - i + 1):
+                above = above & (stones >> np.uint64(step * j))
+            for j in range(1, i + 1):
+                above = above & (stones << np.uint64(step * j))
+            squares = squares | above
+        for j in range(2, others + 1):
+            below = below & (stones << np.uint64(step * j))
+        return squares | below
+
+    @jitable
+    def winning_squares(stones: np.uint64) -> np.uint64:
+        squares = stones << ONE
+        for j in range(2, connect):
+            squares = squares & (stones << np.uint64(j))
+        # A direction in which a line spans 64 bits or more fits no board, and such shifts are undefined.
+        if height * others < 64:
+            squares = squares | along(stones, height)
+        if (height - 1) * others < 64:
+            squares = squares | along(stones, height - 1)
+        if (height + 1) * others < 64:
+            squares = squares | along(stones, height + 1)
+        return squares
+
+    return winning_squares
+
+
+@functools.cache
+def make_safe_replies(rows: int, columns: int, connect: int) -> Callable[[np.uint64, np.uint64], np.uint64]:
+    """Return the function from (squares that win for the opponent, occupied) to moves that do not lose at once.
+
+    No bit is set when every move loses: two squares to block, or a win right above each move.
+    """
+    facts = geometry(rows, columns, connect)
+    board, bottom = facts.board, facts.bottom
+
+    @jitable
+    def safe_replies(threats: np.uint64, occupied: np.uint64) -> np.uint64:
+        possible = (occupied + bottom) & board
+        forced = possible & threats
+        moves = (possible if forced == ZERO else forced) & ~(threats >> ONE)
+        return moves if clear_lowest(forced) == ZERO else ZERO
+
+    return safe_replies

@@ -1,0 +1,404 @@
+"""The search: null-window alpha-beta over positions in which nobody can win at once, without recursion.
+
+The stack lies in arrays, so a search can be paused after a number of nodes and taken up again: that is how limits,
+progress and interruption work. The recipe is Pascal Pons' (score convention, non-losing moves, null windows). On top:
+moves ordered by static features and history, a table in two tiers, cut-offs by the children's table entries, and the
+follow-up bound of V. Allis' "rule of claimeven".
+
+Values are Pons' scores from the side to move. In a node with `e` empty squares, a score is at most (e - 1) // 2 (the
+next stone but one wins) and at least -((e - 2) // 2).
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+from numpy.typing import NDArray
+
+from board_envs._bits import ONE, ZERO, as_int, clear_lowest, lowest, lowest_bit, popcount
+from board_envs._jit import Kernel, jitable, kernel
+from board_envs.games.connect_four.alignments import alignments
+from board_envs.games.connect_four.rules import bit_index, make_has_line
+from board_envs.types import Words
+from board_agents.solvers.connect_four.geometry import geometry, make_safe_replies, make_winning_squares
+from board_agents.solvers.connect_four.table import layout, make_table
+
+Ints = NDArray[np.int64]
+
+# Columns of a stack frame (int64).
+BETA, BEST, LOWER, UPPER, COUNT, NEXT, STARTED, PREVIOUS = range(8)
+FRAME = 8
+# What a search keeps between two calls (int64).
+POSITION, DEPTH, ENTERING, NODES, LIMIT, STOP, BIG_BITS, SMALL_BITS = range(8)
+CONTROL = 8
+
+FEW_EMPTIES = 20
+"""Positions with fewer empty squares go to the small table."""
+NO_TABLE = 10
+"""Positions with fewer empty squares than this go to no table."""
+LOOK_AHEAD = 14
+"""With so many empty squares or more, the children's table entries are looked at before any is searched."""
+
+HISTORY_LIMIT = 400
+UNIT = 512
+"""What one point of a static feature weighs against history."""
+
+
+@functools.cache
+def square_values(rows: int, columns: int, connect: int) -> Ints:
+    """Return the static value of each bit: int64 (64,); lines through it, in UNITs, low rows first."""
+    values = np.zeros(64, np.int64)
+    lines = alignments(rows, columns, connect)
+    most = max(1, int(lines.max()))
+    for row, bits in enumerate(bit_index(rows, columns)):
+        for column, bit in enumerate(bits):
+            values[bit] = lines[row, column] * 8 * UNIT // most
+    return values
+
+
+@functools.cache
+def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
+    """Return the compiled search for one size; it solves positions one after the other.
+
+    The kernel takes positions uint64 (n, 2), own stones and all stones of unfinished positions; bounds int64 (n, 2),
+    the window in which each score is wanted on the way in, what was proven on the way out (both equal to the score,
+    clipped to the window, once the position is done); then what `Memory` and `Stack` hold. It returns 1 when every
+    position is done, 0 when NODES reached LIMIT or STOP was set: called again, it goes on where it was.
+    """
+    facts = geometry(rows, columns, connect)
+    cut = layout(facts.key_bits, facts.cells, columns)
+    scatter, probe, store = make_table(cut)
+    winning_squares = make_winning_squares(rows, connect)
+    safe_replies = make_safe_replies(rows, columns, connect)
+    has_line = make_has_line(rows, connect)
+    board, bottom, first_column, paired = facts.board, facts.bottom, facts.column, facts.paired
+    height, cells = facts.height, facts.cells
+    lanes_count = columns if columns * height > 56 or columns > 8 else 8
+    score_bits, move_bits, work_bits, offset = cut.score_bits, cut.move_bits, cut.work_bits, cut.offset
+    score_mask = np.uint64((1 << score_bits) - 1)
+    move_mask = np.uint64((1 << move_bits) - 1)
+    most_work = (1 << work_bits) - 1
+    move_shift = np.uint64(2 * score_bits + work_bits)
+    upper_shift = np.uint64(score_bits + work_bits)
+    lower_shift = np.uint64(work_bits)
+    odd_rows = np.uint64(int(bottom) * sum(1 << row for row in range(0, rows, 2)))
+    even_rows = np.uint64(int(board) & ~int(odd_rows))
+
+    low_rows = np.uint64(int(bottom) * 3)
+
+    @jitable
+    def describe(own: np.uint64, mask: np.uint64, safe: np.uint64, good_rows: np.uint64, lanes: Words) -> None:
+        """Write, a lane a column, each safe move, the opponent's safe replies to it and its static points."""
+        threats_now = winning_squares(own) & board & ~mask
+        below_own_threat = threats_now >> ONE
+        for i in range(lanes_count):
+            move = safe & (first_column << np.uint64(i * height))
+            mine = own | move
+            occupied = mask | move
+            threats = winning_squares(mine) & board & ~occupied
+            replies = safe_replies(threats, occupied)
+            points = (
+                256
+                + 2 * popcount(threats)
+                + 2 * popcount(threats & good_rows)
+                + 2 * popcount(threats & low_rows)
+                + 4 * popcount(threats & (threats << ONE))
+                - 4 * popcount(replies)
+                - 36 * popcount(move & below_own_threat)
+            )
+            lanes[i] = move
+            lanes[lanes_count + i] = replies
+            lanes[2 * lanes_count + i] = np.uint64(points)
+
+    @jitable
+    def pack(lower: int, upper: int, move: int, work: int) -> np.uint64:
+        return (
+            (np.uint64(move + 1) << move_shift if move_bits > 0 else ZERO)
+            | (np.uint64(upper + offset) << upper_shift)
+            | (np.uint64(lower + offset) << lower_shift)
+            | np.uint64(min(work, most_work))
+        )
+
+    @jitable
+    def lower_of(payload: np.uint64) -> int:
+        return as_int((payload >> lower_shift) & score_mask) - offset
+
+    @jitable
+    def upper_of(payload: np.uint64) -> int:
+        return as_int((payload >> upper_shift) & score_mask) - offset
+
+    @jitable
+    def move_of(payload: np.uint64) -> int:
+        return as_int((payload >> move_shift) & move_mask) - 1
+
+    @jitable
+    def log2(n: int) -> int:
+        k = 0
+        while n > 1:
+            n >>= 1
+            k += 1
+        return k
+
+    @jitable
+    def middle(low: int, high: int) -> int:
+        """Return the null window's upper end, low < it <= high: near 0 first, then halving."""
+        guess = (low + high) // 2
+        if guess <= 0 and low // 2 < guess:
+            guess = -((-low) // 2)
+        elif guess >= 0 and high // 2 > guess:
+            guess = high // 2
+        if guess >= high:
+            guess = high - 1
+        if guess < low:
+            guess = low
+        return guess + 1
+
+    @jitable
+    def narrow(bounds: Ints, position: int, value: int, beta: int) -> None:
+        """Take the answer of a null window into a position's bounds, which never cross."""
+        low, high = bounds[position, 0], bounds[position, 1]
+        if value >= beta:
+            bounds[position, 0] = min(max(low, value), high)
+        else:
+            bounds[position, 1] = max(min(high, value), low)
+
+    @jitable
+    def root(own: np.uint64, mask: np.uint64, position: int, bounds: Ints) -> np.uint64:
+        """Return the moves that do not lose at once; bounds are narrowed, to the score where it is plain to see."""
+        empties = cells - popcount(mask)
+        upper = (empties - 1) // 2
+        lower = -((empties - 2) // 2)
+        starts = (mask + bottom) & board
+        safe = ZERO
+        if winning_squares(own) & starts != ZERO:
+            lower = upper = (empties + 1) // 2
+        else:
+            safe = safe_replies(winning_squares(own ^ mask) & board & ~mask, mask)
+            if empties <= 1:
+                lower = upper = 0
+            elif safe == ZERO:
+                lower = upper = -(empties // 2)
+            elif empties <= 2:
+                lower = upper = 0
+        narrow(bounds, position, lower, lower)
+        narrow(bounds, position, upper, upper + 1)
+        return safe
+
+    def search(
+        positions: Words,
+        bounds: Ints,
+        own: Words,
+        mask: Words,
+        safe: Words,
+        frames: Ints,
+        order: Ints,
+        replies: Words,
+        lanes: Words,
+        big: Words,
+        small: Words,
+        history: Ints,
+        values: Ints,
+        control: Ints,
+    ) -> int:
+        position = control[POSITION]
+        d = control[DEPTH]
+        entering = control[ENTERING] == 1
+        nodes = control[NODES]
+        limit = control[LIMIT]
+        big_bits = np.uint64(control[BIG_BITS])
+        small_bits = np.uint64(control[SMALL_BITS])
+        value = 0
+        root_empties = 0
+        if d >= 0:
+            root_empties = cells - popcount(mask[0])
+        while True:
+            if d < 0:
+                # Between two null windows, or two positions.
+                while position < positions.shape[0] and bounds[position, 0] >= bounds[position, 1]:
+                    position += 1
+                if position == positions.shape[0]:
+                    control[POSITION] = position
+                    control[DEPTH] = -1
+                    control[NODES] = nodes
+                    return 1
+                own[0] = positions[position, 0]
+                mask[0] = positions[position, 1]
+                safe[0] = root(own[0], mask[0], position, bounds)
+                if bounds[position, 0] >= bounds[position, 1]:
+                    continue
+                root_empties = cells - popcount(mask[0])
+                frames[0, BETA] = middle(bounds[position, 0], bounds[position, 1])
+                frames[0, PREVIOUS] = 64
+                d = 0
+                entering = True
+            if entering:
+                if nodes >= limit or control[STOP] != 0:
+                    control[POSITION] = position
+                    control[DEPTH] = d
+                    control[ENTERING] = 1
+                    control[NODES] = nodes
+                    return 0
+                nodes += 1
+                entering = False
+                mine = own[d]
+                occupied = mask[d]
+                can = safe[d]
+                beta = frames[d, BETA]
+                empties = root_empties - d
+                upper = (empties - 1) // 2
+                lower = -((empties - 2) // 2)
+                known_move = -1
+                if empties <= 2:
+                    value = 0
+                    d -= 1
+                elif upper < beta:
+                    value = upper
+                    d -= 1
+                elif lower >= beta:
+                    value = lower
+                    d -= 1
+                else:
+                    cut_off = False
+                    if empties >= NO_TABLE:
+                        key = scatter(mine + occupied)
+                        if empties >= FEW_EMPTIES:
+                            found = probe(big, big_bits, key)
+                        else:
+                            found = probe(small, small_bits, key)
+                        if found != ZERO:
+                            lower = max(lower, lower_of(found))
+                            upper = min(upper, upper_of(found))
+                            if move_bits > 0:
+                                known_move = move_of(found)
+                        if beta >= 0 and upper >= beta and empties % 2 == 0:
+                            # Follow-up: the opponent answers each move right above it and, after a move that leaves a
+                            # column of even room, in another column of odd room (with an even number of empty squares
+                            # there is one). Then the side to move gets no more than these squares:
+                            empty = board & ~occupied
+                            starts = (occupied + bottom) & board
+                            mover_gets = (empty & paired) | starts
+                            if not has_line(mine | mover_gets):
+                                if has_line((mine ^ occupied) | (empty & ~mover_gets)):
+                                    upper = min(upper, -1)
+                                else:
+                                    upper = min(upper, 0)
+                        if lower >= beta:
+                            value = lower
+                            cut_off = True
+                        elif upper < beta:
+                            value = upper
+                            cut_off = True
+                    if not cut_off:
+                        stones_even = (cells - empties) % 2 == 0
+                        describe(mine, occupied, can, odd_rows if stones_even else even_rows, lanes)
+                        rest = can
+                        n = 0
+                        previous = frames[d, PREVIOUS] * 64
+                        while rest != ZERO:
+                            square = lowest(rest)
+                            rest = clear_lowest(rest)
+                            column = square // height
+                            answer = lanes[lanes_count + column]
+                            if answer == ZERO:
+                                # The opponent cannot prevent the next stone but one from winning.
+                                value = (empties - 1) // 2
+                                cut_off = True
+                                break
+                            points = as_int(lanes[2 * lanes_count + column]) * UNIT + values[square]
+                            points += history[64 * 64 + square] + history[previous + square]
+                            if column == known_move:
+                                points += 1 << 40
+                            entry = (points << 6) | column
+                            k = n
+                            while k > 0 and order[d, k - 1] < entry:
+                                order[d, k] = order[d, k - 1]
+                                k -= 1
+                            order[d, k] = entry
+                            replies[d, column] = answer
+                            n += 1
+                        if not cut_off and empties >= LOOK_AHEAD and n > 1:
+                            theirs = mine ^ occupied
+                            for k in range(n):
+                                column = order[d, k] & 63
+                                key = scatter(theirs + (occupied | lanes[column]))
+                                if empties - 1 >= FEW_EMPTIES:
+                                    found = probe(big, big_bits, key)
+                                else:
+                                    found = probe(small, small_bits, key)
+                                if found != ZERO and -upper_of(found) >= beta:
+                                    value = -upper_of(found)
+                                    cut_off = True
+                                    break
+                        if not cut_off:
+                            frames[d, BEST] = -cells
+                            frames[d, LOWER] = lower
+                            frames[d, UPPER] = upper
+                            frames[d, COUNT] = n
+                            frames[d, NEXT] = 0
+                            frames[d, STARTED] = nodes
+                    if cut_off:
+                        d -= 1
+                    else:
+                        # Down to the first move.
+                        column = order[d, 0] & 63
+                        move = lanes[column]
+                        own[d + 1] = mine ^ occupied
+                        mask[d + 1] = occupied | move
+                        safe[d + 1] = replies[d, column]
+                        frames[d + 1, BETA] = 1 - beta
+                        frames[d + 1, PREVIOUS] = lowest(move)
+                        d += 1
+                        entering = True
+            elif d >= 0:
+                # A child of this frame returned `value`.
+                score = -value
+                beta = frames[d, BETA]
+                frames[d, BEST] = max(frames[d, BEST], score)
+                now = frames[d, NEXT]
+                empties = root_empties - d
+                if score >= beta or now + 1 == frames[d, COUNT]:
+                    lower = frames[d, LOWER]
+                    upper = frames[d, UPPER]
+                    column = -1
+                    if score >= beta:
+                        value = score
+                        lower = max(lower, score)
+                        column = order[d, now] & 63
+                        if now > 0:
+                            # History: this move up, those tried before it down.
+                            previous = frames[d, PREVIOUS] * 64
+                            for k in range(now + 1):
+                                tried = safe[d] & (first_column << np.uint64((order[d, k] & 63) * height))
+                                square = lowest(tried)
+                                change = 9 if k == now else -5
+                                for place in (64 * 64 + square, previous + square):
+                                    history[place] = max(-HISTORY_LIMIT, min(HISTORY_LIMIT, history[place] + change))
+                    else:
+                        value = min(frames[d, BEST], upper)
+                        upper = value
+                    if empties >= NO_TABLE:
+                        key = scatter(own[d] + mask[d])
+                        payload = pack(lower, upper, column, log2(nodes - frames[d, STARTED] + 1))
+                        if empties >= FEW_EMPTIES:
+                            store(big, big_bits, key, payload)
+                        else:
+                            store(small, small_bits, key, payload)
+                    d -= 1
+                else:
+                    now += 1
+                    frames[d, NEXT] = now
+                    column = order[d, now] & 63
+                    move = safe[d] & (first_column << np.uint64(column * height))
+                    own[d + 1] = own[d] ^ mask[d]
+                    mask[d + 1] = mask[d] | move
+                    safe[d + 1] = replies[d, column]
+                    frames[d + 1, BETA] = 1 - beta
+                    frames[d + 1, PREVIOUS] = lowest(move)
+                    d += 1
+                    entering = True
+            if d < 0 and not entering:
+                # The root's null window is answered.
+                narrow(bounds, position, value, frames[0, BETA])
+
+    return kernel(search)

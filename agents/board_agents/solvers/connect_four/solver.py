@@ -1,0 +1,461 @@
+"""Exact play of Connect Four: scores, best moves and lines of any legal position.
+
+Scores are Pascal Pons': from the side to move, (cells + 1 - stones before the winning stone) // 2 for a win, negative
+for a loss, 0 for a draw. On 6 x 7 a player who wins with its last stone scores 1, the fastest win of all 18.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from board_agents.solvers.connect_four import search as stack
+from board_agents.solvers.connect_four.book import Book
+from board_agents.solvers.connect_four.geometry import geometry
+from board_agents.solvers.connect_four.table import LINE, SMALL_INDEX_BITS
+from board_envs._bits import popcount
+from board_envs._jit import require_numba
+from board_envs.game import Game
+from board_envs.games.connect_four import State
+from board_envs.types import PositionError, Words
+
+SLICE = 1 << 21
+"""Nodes between two looks at the clock (about 0.1 s)."""
+_NO_LIMIT = 1 << 62
+
+
+def plies_to_end(score: int, stones: int, cells: int) -> int:
+    """Return in how many plies perfect play ends a game of this score, `stones` lying on the board of `cells`."""
+    if score == 0:
+        return cells - stones
+    # Two numbers of stones before the last one give the score; which of them is told by who places it.
+    before = cells + 1 - 2 * abs(score)
+    mover = stones if score > 0 else stones + 1
+    if (before - mover) % 2:
+        before -= 1
+    return before + 1 - stones
+
+
+def score_of_plies(plies: int, stones: int, cells: int) -> int:
+    """Return the score of a game that the side to move wins (odd `plies`) or loses (even) with the ply of that number.
+
+    A draw is no win in any number of plies: its score is 0.
+    """
+    value = (cells + 2 - stones - plies) // 2
+    return value if plies % 2 else -value
+
+
+@dataclass
+class Memory:
+    """The two tables of a solver. What is in them is proven, so they may be shared and kept.
+
+    Attributes:
+        big: uint64 (8 * 2^index bits,), positions with many empty squares.
+        small: uint64 (8 * 2^index bits,), the others.
+
+    """
+
+    big: Words
+    small: Words
+
+    @classmethod
+    def of_size(cls, megabytes: int, key_bits: int) -> Memory:
+        """Return empty tables; the big one takes the largest power of two of bytes that `megabytes` hold."""
+        big_bits = max((megabytes << 20) // (8 * LINE), 1 << SMALL_INDEX_BITS).bit_length() - 1
+        # Filled, not calloc'ed: the pages are there (large ones, where the system has them) before the search begins.
+        big = np.full(LINE << min(big_bits, key_bits), 0, np.uint64)
+        return cls(big, np.full(LINE << min(SMALL_INDEX_BITS, key_bits), 0, np.uint64))
+
+    def clear(self) -> None:
+        """Forget everything (only measurements need that)."""
+        self.big.fill(0)
+        self.small.fill(0)
+
+
+class Stack:
+    """What one thread's search works on."""
+
+    def __init__(self, rows: int, columns: int, connect: int, memory: Memory) -> None:
+        depth = rows * columns + 1
+        self.kernel = stack.make_search(rows, columns, connect)
+        self.control = np.zeros(stack.CONTROL, np.int64)
+        self.history = np.zeros(65 * 64, np.int64)
+        self.arrays = (
+            np.zeros(depth, np.uint64),
+            np.zeros(depth, np.uint64),
+            np.zeros(depth, np.uint64),
+            np.zeros((depth, stack.FRAME), np.int64),
+            np.zeros((depth, columns), np.int64),
+            np.zeros((depth, columns), np.uint64),
+            np.zeros(3 * max(8, columns), np.uint64),
+            memory.big,
+            memory.small,
+            self.history,
+            stack.square_values(rows, columns, connect),
+            self.control,
+        )
+        self.control[stack.BIG_BITS] = (memory.big.size // LINE).bit_length() - 1
+        self.control[stack.SMALL_BITS] = (memory.small.size // LINE).bit_length() - 1
+
+    @property
+    def nodes(self) -> int:
+        """Nodes searched since the last `begin`."""
+        return int(self.control[stack.NODES])
+
+    def begin(self) -> None:
+        """Prepare for other positions."""
+        self.control[stack.POSITION] = 0
+        self.control[stack.DEPTH] = -1
+        self.control[stack.ENTERING] = 0
+        self.control[stack.NODES] = 0
+        self.control[stack.STOP] = 0
+
+    def go_on(self, positions: Words, bounds: NDArray[np.int64], nodes: int) -> bool:
+        """Search up to so many nodes in all since `begin`; whether every position is done."""
+        self.control[stack.LIMIT] = nodes
+        return self.kernel(positions, bounds, *self.arrays) == 1
+
+    def stop(self) -> None:
+        """Make the search that another thread runs pause."""
+        self.control[stack.STOP] = 1
+
+
+@dataclass
+class Budget:
+    """Limits of one question: nodes and seconds in all, None for no limit."""
+
+    nodes: int | None = None
+    seconds: float | None = None
+    used: int = 0
+    began: float = field(default_factory=time.monotonic)
+
+    def next_slice(self) -> int:
+        """Return how many nodes may be searched before the next look at the clock; 0 when nothing is left."""
+        if self.seconds is not None and time.monotonic() - self.began >= self.seconds:
+            return 0
+        if self.nodes is None:
+            return SLICE
+        return max(0, min(SLICE, self.nodes - self.used))
+
+
+class ConnectFourSolver:
+    """Solves positions of one size exactly. One object may be used by several threads; they wait for each other.
+
+    Args:
+        game: Connect Four of any size.
+        table_megabytes: memory for what was proven; rounded down to a power of two.
+        book: known scores of early positions, or None.
+
+    Limits are given in nodes or seconds; an answer that they do not allow is None, never a guess.
+
+    """
+
+    def __init__(self, game: Game[State], table_megabytes: int = 64, book: Book | None = None) -> None:
+        if game.name != "connect-four":
+            raise ValueError(f"this solver plays connect-four, not {game!r}")
+        if table_megabytes < 1:
+            raise ValueError(f"table_megabytes must be 1 or more, not {table_megabytes!r}")
+        require_numba("the Connect Four solver")
+        self.game = game
+        self.size = (game.parameters["rows"], game.parameters["columns"], game.parameters["connect"])
+        self.facts = geometry(*self.size)
+        self.cells = self.facts.cells
+        if book is not None and book.size != self.size:
+            raise ValueError(f"the book is for {book.size}, the game is {self.size}")
+        self.book = book
+        self.memory = Memory.of_size(table_megabytes, self.facts.key_bits)
+        self.nodes = 0
+        self._stacks = [Stack(*self.size, self.memory)]
+        self._lock = threading.RLock()
+
+    # -- questions ----------------------------------------------------------------------------------------------------
+
+    def score(
+        self, state: State, *, node_limit: int | None = None, time_limit: float | None = None, threads: int = 1
+    ) -> int | None:
+        """Return the exact score, or None if the limits do not allow it.
+
+        Raises:
+            PositionError: no legal position, or a finished one.
+
+        """
+        self._check(state)
+        low, high = self._bounds(state, -self.cells, self.cells, Budget(node_limit, time_limit), threads)
+        return low if low == high else None
+
+    def outcome(self, state: State, *, node_limit: int | None = None, time_limit: float | None = None) -> int | None:
+        """Return 1 (won for the side to move), 0 or -1, which takes less work than the score; None if unknown."""
+        self._check(state)
+        low, high = self._bounds(state, -1, 1, Budget(node_limit, time_limit))
+        return low if low == high else None
+
+    def bounds(
+        self, state: State, *, node_limit: int | None = None, time_limit: float | None = None
+    ) -> tuple[int, int]:
+        """Return what the limits allow to prove: the score is neither below the first nor above the second number."""
+        self._check(state)
+        return self._bounds(state, -self.cells, self.cells, Budget(node_limit, time_limit))
+
+    def action_values(
+        self, state: State, *, node_limit: int | None = None, time_limit: float | None = None
+    ) -> dict[int, int] | None:
+        """Return the score after each legal move, from the view of the side that makes it; None if one is unknown."""
+        self._check(state)
+        budget = Budget(node_limit, time_limit)
+        values = {}
+        for action in self.game.legal_actions(state):
+            value = self._action_value(state, action, budget)
+            if value is None:
+                return None
+            values[action] = value
+        return values
+
+    def best_moves(
+        self, state: State, *, node_limit: int | None = None, time_limit: float | None = None
+    ) -> list[int] | None:
+        """Return every move of the best score: the fastest wins, or the slowest losses."""
+        values = self.action_values(state, node_limit=node_limit, time_limit=time_limit)
+        if values is None:
+            return None
+        best = max(values.values())
+        return [action for action, value in values.items() if value == best]
+
+    def best_move(
+        self,
+        state: State,
+        *,
+        node_limit: int | None = None,
+        time_limit: float | None = None,
+        order: list[int] | None = None,
+    ) -> int | None:
+        """Return a move of the best score, the first of `order` (default: by column) that has it."""
+        self._check(state)
+        budget = Budget(node_limit, time_limit)
+        return self._best_move(state, budget, order or self.game.legal_actions(state))
+
+    def line(
+        self, state: State, *, node_limit: int | None = None, time_limit: float | None = None
+    ) -> list[int] | None:
+        """Return a game of perfect play from here to the end, the first best move by column each time."""
+        self._check(state)
+        budget = Budget(node_limit, time_limit)
+        moves = []
+        while not self.game.is_terminal(state):
+            move = self._best_move(state, budget, self.game.legal_actions(state))
+            if move is None:
+                return None
+            moves.append(move)
+            state = self.game.step(state, move)
+        return moves
+
+    def solve_many(
+        self,
+        positions: Words,
+        *,
+        weak: bool = False,
+        threads: int = 1,
+        progress: Callable[[int], None] | None = None,
+        chunk: int = 64,
+    ) -> NDArray[np.int64]:
+        """Solve an array of unfinished positions.
+
+        Args:
+            positions: uint64 (n, 2): stones of the side to move, all stones (`as_words` makes them of states).
+            weak: only the sign of the score.
+            threads: how many positions are searched at a time, on shared tables.
+            progress: called with the number of positions done since the last call.
+            chunk: how many positions a thread takes at a time.
+
+        Returns:
+            int64 (n,), the scores. The book is not used.
+
+        Raises:
+            PositionError: a row that is no position of this size, with its index; lines are looked for too, but not
+                whether some order of moves leads there.
+
+        """
+        positions = np.ascontiguousarray(positions, np.uint64)
+        if positions.ndim != 2 or positions.shape[1] != 2:
+            raise ValueError(f"positions must be uint64 (n, 2), not {positions.shape}")
+        for index, (own, mask) in enumerate(positions):
+            self._check_words(index, own, mask)
+        limit = 1 if weak else self.cells
+        bounds = np.empty((len(positions), 2), np.int64)
+        bounds[:] = (-limit, limit)
+        starts = itertools.count(0, chunk)
+
+        def work(thread: Stack) -> None:
+            while (start := next(starts)) < len(positions):
+                rows = slice(start, start + chunk)
+                thread.begin()
+                while not thread.go_on(positions[rows], bounds[rows], thread.nodes + SLICE):
+                    if stop.is_set():
+                        return
+                with count_lock:
+                    self.nodes += thread.nodes
+                    if progress is not None:
+                        progress(len(bounds[rows]))
+
+        stop, count_lock = threading.Event(), threading.Lock()
+        with self._lock:
+            self.nodes = 0
+            _together(self._threads(threads), work, stop)
+        return bounds[:, 0]
+
+    def as_words(self, states: list[State]) -> Words:
+        """Return states as an array for `solve_many`: uint64 (n, 2)."""
+        words = np.empty((len(states), 2), np.uint64)
+        for row, state in zip(words, states, strict=True):
+            row[0] = state.player_1 if state.seat else state.player_0
+            row[1] = state.player_0 | state.player_1
+        return words
+
+    # -- answers ------------------------------------------------------------------------------------------------------
+
+    def _threads(self, count: int) -> list[Stack]:
+        if count < 1:
+            raise ValueError(f"threads must be 1 or more, not {count!r}")
+        while len(self._stacks) < count:
+            self._stacks.append(Stack(*self.size, self.memory))
+        return self._stacks[:count]
+
+    def _check(self, state: State) -> None:
+        self.game.check_state(state)
+        if self.game.is_terminal(state):
+            raise PositionError(f"{self.game.format(state)}: the game is over, there is nothing to solve")
+
+    def _check_words(self, index: int, own: np.uint64, mask: np.uint64) -> None:
+        board, bottom = int(self.facts.board), int(self.facts.bottom)
+        mine, all_stones = int(own), int(mask)
+        problem = ""
+        if all_stones & ~board or mine & ~all_stones:
+            problem = "stones off the board"
+        elif (all_stones + bottom) & all_stones:
+            problem = "floating stones"
+        elif all_stones.bit_count() - mine.bit_count() - mine.bit_count() not in (0, 1):
+            problem = "wrong numbers of stones"
+        elif all_stones == board or self._won(own) or self._won(own ^ mask):
+            problem = "the game is over"
+        if problem:
+            raise PositionError(f"position {index} ({mine:#x}, {all_stones:#x}): {problem}")
+
+    def _won(self, stones: np.uint64) -> bool:
+        return self.facts.has_line(stones)
+
+    def _bounds(
+        self, state: State, low: int, high: int, budget: Budget, threads: int = 1
+    ) -> tuple[int, int]:
+        """Return proven bounds, clipped to the window: they meet when the limits allow."""
+        if self.book is not None:
+            known = self.book.get(state)
+            if known is not None:
+                known = max(low, min(high, known))
+                return known, known
+        positions = self.as_words([state])
+        with self._lock:
+            self.nodes = 0
+            workers = self._threads(threads)
+            shared = [np.array([[low, high]], np.int64) for _ in workers]
+            if threads == 1:
+                self._run(workers[0], positions, shared[0], budget, lambda: False)
+            else:
+                self._race(workers, positions, shared, budget)
+            proven_low = max(int(bounds[0, 0]) for bounds in shared)
+            proven_high = min(int(bounds[0, 1]) for bounds in shared)
+            return proven_low, proven_high
+
+    def _run(
+        self,
+        thread: Stack,
+        positions: Words,
+        bounds: NDArray[np.int64],
+        budget: Budget,
+        stopped: Callable[[], bool],
+    ) -> None:
+        thread.begin()
+        while (nodes := budget.next_slice()) > 0:
+            before = thread.nodes
+            done = thread.go_on(positions, bounds, before + nodes)
+            budget.used += thread.nodes - before
+            self.nodes += thread.nodes - before
+            if done or stopped():
+                return
+
+    def _race(
+        self, workers: list[Stack], positions: Words, shared: list[NDArray[np.int64]], budget: Budget
+    ) -> None:
+        """Let several threads solve one position; they help each other through the tables, the first one ends it."""
+        over = threading.Event()
+
+        def work(thread: Stack) -> None:
+            index = workers.index(thread)
+            if index:
+                # Another order of equal moves leads this thread elsewhere.
+                noise = np.random.default_rng(index).integers(-stack.UNIT // 4, stack.UNIT // 4, thread.history.shape)
+                thread.history[:] = noise
+            self._run(thread, positions, shared[index], budget, over.is_set)
+            over.set()
+            for other in workers:
+                other.stop()
+
+        _together(workers, work, over)
+
+    def _action_value(self, state: State, action: int, budget: Budget) -> int | None:
+        after = self.game.step(state, action)
+        if self.game.is_terminal(after):
+            return (self.cells + 1 - self.stones(state)) // 2 if after.winner == state.seat else 0
+        low, high = self._bounds(after, -self.cells, self.cells, budget)
+        return -low if low == high else None
+
+    def _best_move(self, state: State, budget: Budget, order: list[int]) -> int | None:
+        low, high = self._bounds(state, -self.cells, self.cells, budget)
+        if low != high:
+            return None
+        for action in order[:-1]:
+            after = self.game.step(state, action)
+            if self.game.is_terminal(after):
+                reaches = (self._action_value(state, action, budget) or 0) >= low
+            else:
+                # Only whether this move keeps the score is asked, which is a single null window.
+                least, most = self._bounds(after, -low, -low + 1, budget)
+                if least != most:
+                    return None
+                reaches = most <= -low
+            if reaches:
+                return action
+        return order[-1]
+
+    def stones(self, state: State) -> int:
+        """Return how many stones lie on the board."""
+        return popcount(state.player_0 | state.player_1)
+
+
+def _together(workers: list[Stack], work: Callable[[Stack], None], stop: threading.Event) -> None:
+    """Run `work` for each worker, the calling thread being the first one's; an interruption stops them all."""
+    if len(workers) == 1:
+        work(workers[0])
+        return
+    with ThreadPoolExecutor(len(workers) - 1) as pool:
+        others = [pool.submit(work, worker) for worker in workers[1:]]
+        try:
+            work(workers[0])
+        except BaseException:
+            stop.set()
+            for worker in workers:
+                worker.stop()
+            raise
+        for other in others:
+            other.result()
+
+
+def default_solver(game: Game[State], **options: Any) -> ConnectFourSolver:
+    """Return a solver with the book that is shipped for this size, if there is one."""
+    return ConnectFourSolver(game, book=Book.shipped(game), **options)

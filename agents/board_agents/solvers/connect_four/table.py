@@ -1,0 +1,103 @@
+"""The solver's memory: exact keys, both bounds of a score, the best move and the work that it took, in one word.
+
+A line is 64 bytes: eight words, one for each of eight positions. The key of a position (at most 64 bits) goes through
+a bijection; its upper bits choose the line and the rest is kept in the word, so that nothing is ever taken for
+another position. A word is read and written at once, so that threads may share a table.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from board_envs._bits import ZERO, multiply
+from board_envs._jit import jitable
+from board_envs.types import Words
+
+LINE = 8
+SMALL_INDEX_BITS = 14
+"""Lines of the small table, as a power of two: 1 MiB, which stays in a core's own cache."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a word of the table is cut: key | move | upper bound | lower bound | work; in bits.
+
+    Bounds are stored plus `offset`, moves plus one (0 is none).
+    """
+
+    key_bits: int
+    payload_bits: int
+    move_bits: int
+    score_bits: int
+    work_bits: int
+    offset: int
+
+
+@functools.cache
+def layout(key_bits: int, cells: int, columns: int) -> Layout:
+    """Return the layout for one size; what does not fit is left out, the work first."""
+    payload = min(40, 64 - key_bits + SMALL_INDEX_BITS)
+    offset = cells // 2 + 2
+    score = (2 * offset).bit_length()
+    room = payload - 2 * score
+    move = columns.bit_length() if room >= columns.bit_length() else 0
+    work = min(6, room - move)
+    assert work >= 0
+    return Layout(key_bits, payload, move, score, work, offset)
+
+
+@functools.cache
+def make_table(facts: Layout) -> tuple[Callable[..., np.uint64], Callable[..., np.uint64], Callable[..., None]]:
+    """Return (scatter, probe, store) for words of one layout.
+
+    scatter(key) is the bijection; probe(table, index_bits, scattered) the payload or 0; store(table, index_bits,
+    scattered, payload) writes over the same position's word or the one of the line with the least work.
+    """
+    key_bits = facts.key_bits
+    key_mask = np.uint64((1 << key_bits) - 1)
+    half = np.uint64(key_bits // 2)
+    payload_bits = np.uint64(facts.payload_bits)
+    payload_mask = np.uint64((1 << facts.payload_bits) - 1)
+    work_mask = np.uint64((1 << facts.work_bits) - 1)
+    factor = np.uint64(0x9E3779B97F4A7C15)
+
+    @jitable
+    def scatter(key: np.uint64) -> np.uint64:
+        key = multiply(key, factor) & key_mask
+        key = key ^ (key >> half)
+        return multiply(key, factor) & key_mask
+
+    @jitable
+    def probe(table: Words, index_bits: np.uint64, scattered: np.uint64) -> np.uint64:
+        rest_bits = np.uint64(key_bits) - index_bits
+        line = (scattered >> rest_bits) << np.uint64(3)
+        tag = scattered & ((np.uint64(1) << rest_bits) - np.uint64(1))
+        found = ZERO
+        for i in range(LINE):
+            word = table[line + np.uint64(i)]
+            if word >> payload_bits == tag:
+                found = word
+        return found & payload_mask
+
+    @jitable
+    def store(table: Words, index_bits: np.uint64, scattered: np.uint64, payload: np.uint64) -> None:
+        rest_bits = np.uint64(key_bits) - index_bits
+        line = (scattered >> rest_bits) << np.uint64(3)
+        tag = scattered & ((np.uint64(1) << rest_bits) - np.uint64(1))
+        place = line
+        least = ~ZERO
+        for i in range(LINE):
+            word = table[line + np.uint64(i)]
+            work = (word & work_mask) + np.uint64(1)
+            if word == ZERO or word >> payload_bits == tag:
+                work = ZERO
+            if work < least:
+                least = work
+                place = line + np.uint64(i)
+        table[place] = (tag << payload_bits) | payload
+
+    return scatter, probe, store
