@@ -118,10 +118,11 @@ class GameRecord:
                 states.append(game.step(states[-1], action))
         except IllegalActionError as error:
             raise RecordError(f"ply {len(states)} of a record of {self.game}: {error}") from error
-        self._check_end(game, states[-1])
+        self.check_end(game, states[-1])
         return states
 
-    def _check_end(self, game: Game[Any], state: Any) -> None:
+    def check_end(self, game: Game[Any], state: Any) -> None:
+        """Raise RecordError if `state`, which the moves lead to, is not the end that the record tells."""
         if game.format(state) != self.final:
             raise RecordError(f"a record of {self.game} ends in {self.final!r} but replays to {game.format(state)!r}")
         if self.ending is Ending.FINISHED:
@@ -132,6 +133,10 @@ class GameRecord:
             winner = 1 - self.offender
         if winner != self.winner:
             raise RecordError(f"a record of {self.game} names winner {self.winner}, its moves say {winner}")
+        if game.margin(state) != self.margin:
+            raise RecordError(
+                f"a record of {self.game} tells a margin of {self.margin}, its moves one of {game.margin(state)}"
+            )
 
 
 def task_key(task: Any) -> str:
