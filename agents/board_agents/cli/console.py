@@ -7,7 +7,7 @@ import json
 import math
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console
@@ -17,6 +17,7 @@ import board_envs
 from board_envs.game import Game
 from board_envs.registry import check_name, game_parameters
 
+T = TypeVar("T")
 PIPED_WIDTH = 160
 """Columns of a table that goes to a file or a program."""
 
@@ -76,6 +77,14 @@ def progress(what: str, total: int) -> Iterator[Progress]:
     with bar:
         bar.add_task(what, total=total, remark="")
         yield bar
+
+
+def tracked(what: str, items: Sequence[T]) -> Iterator[T]:
+    """Pass items on and show how far it is."""
+    with progress(what, len(items)) as bar:
+        for item in items:
+            yield item
+            bar.update(bar.task_ids[0], advance=1)
 
 
 def read_game(name: str, parameters: Sequence[str] | None = None) -> Game[Any]:
