@@ -25,7 +25,7 @@ from board_envs.registry import make_game, snake_name
 from board_envs.types import Oracle
 
 FORMAT = "board-envs suite 1"
-TRIES_A_PLACE = 400
+TRIES_A_PLACE = 100
 """Random games looked at for each place of a suite before the rest stays empty."""
 
 

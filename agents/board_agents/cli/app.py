@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import board_envs
-from board_agents.cli import games, tournament
+from board_agents.cli import evaluate, games, tournament
 
 
 def make_app() -> typer.Typer:
@@ -22,6 +22,7 @@ def make_app() -> typer.Typer:
     )
     app.callback()(_root)
     app.command("tournament")(tournament.command)
+    app.command("evaluate")(evaluate.command)
     app.command("games")(games.command)
     return app
 
