@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Callable
 from importlib.machinery import ModuleSpec
@@ -31,6 +32,10 @@ class GameModule(ModuleType):
 
     env: Callable[..., AECEnv[str, Any, int]]
     raw_env: Callable[..., BoardAECEnv]
+
+    def __reduce__(self) -> tuple[Callable[[str], ModuleType], tuple[str]]:
+        """Pickle by name: cloudpickle (trainers' workers) does so for plain modules only."""
+        return importlib.import_module, (self.__name__,)
 
 
 def gymnasium_id(name: str) -> str:
