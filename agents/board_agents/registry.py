@@ -25,7 +25,15 @@ AGENTS: dict[str, str] = {
     "greedy": "board_agents.minimax:GreedyAgent",
     "minimax": "board_agents.minimax:MinimaxAgent",
     "alpha-beta": "board_agents.alpha_beta:AlphaBetaAgent",
+    "mcts": "board_agents.mcts:MctsAgent",
     "nim-xor": "board_agents.nim_xor:NimXorAgent",
+    "nim-astar": "board_agents.nim_astar:NimAStarAgent",
+    "human": "board_agents.human:HumanAgent",
+    "program": "board_agents.adapters.program:ProgramAgent",
+    "sb3": "board_agents.adapters.policy:Sb3Agent",
+    "torch": "board_agents.adapters.policy:TorchAgent",
+    "open-spiel": "board_agents.adapters.open_spiel:OpenSpielAgent",
+    "kaggle": "board_agents.adapters.kaggle:KaggleAgent",
 }
 """Name -> "module:class"; the class is called as ``cls(game, **parameters)``."""
 

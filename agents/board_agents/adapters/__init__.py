@@ -1,0 +1,1 @@
+"""Agents that were written for something else: trained policies, OpenSpiel bots, Kaggle agents, programs."""

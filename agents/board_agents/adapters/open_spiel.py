@@ -1,0 +1,162 @@
+"""A bot of OpenSpiel as an agent (needs the package open_spiel)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from board_agents.agent import GameAgent
+from board_envs.game import Game
+from board_envs.types import IllegalActionError, MissingExtraError, PositionError, SpecError
+
+SEARCH_LIMIT = 200_000
+"""Positions looked at to find moves that lead to the one shown."""
+_PASS = 64
+"""OpenSpiel's action for a skipped seat in Othello."""
+
+
+def load_open_spiel(game: Game[Any]) -> Any:
+    """Return OpenSpiel's game of the same rules; SpecError if it has none.
+
+    Raises:
+        MissingExtraError: open_spiel is not installed.
+
+    """
+    try:
+        import pyspiel
+    except ImportError as error:
+        raise MissingExtraError("OpenSpiel", "dev") from error
+    parameters = game.parameters
+    if game.name == "connect-four":
+        rows, columns, connect = (parameters[key] for key in ("rows", "columns", "connect"))
+        return pyspiel.load_game("connect_four", {"rows": rows, "columns": columns, "x_in_row": connect})
+    if game.name == "nim":
+        heaps = ";".join(map(str, parameters["heaps"]))
+        return pyspiel.load_game("nim", {"pile_sizes": heaps, "is_misere": parameters["misere"]})
+    if game.name == "reversi" and parameters["size"] == 8:
+        return pyspiel.load_game("othello")
+    if game.name == "awale" and parameters["ruleset"] == "abapa":
+        sizes = {"num_houses_per_player": parameters["pits"], "num_seeds_per_house": parameters["seeds"]}
+        return pyspiel.load_game("oware", sizes)
+    raise SpecError(f"OpenSpiel has no game with the rules of {game!r}")
+
+
+class OpenSpielAgent(GameAgent):
+    """Lets an OpenSpiel bot choose.
+
+    A bot wants a state with its history; what it gets is a shortest line of moves from the position that it saw last,
+    or from the start of the game, to the present one. So the first position of a game may be some plies in.
+
+    Args:
+        game: a game whose rules OpenSpiel has: Connect Four, Nim, Reversi 8 x 8, Awalé "abapa".
+        bot: "mcts", "uniform-random", or a function ``(pyspiel game, seed) -> pyspiel.Bot``.
+        simulations: of "mcts", with one random playout each.
+
+    """
+
+    def __init__(
+        self, game: Game[Any], *, bot: str | Callable[[Any, int], Any] = "mcts", simulations: int = 1000
+    ) -> None:
+        super().__init__(game)
+        self._open_spiel = load_open_spiel(game)
+        self.simulations = simulations
+        if isinstance(bot, str) and bot not in ("mcts", "uniform-random"):
+            raise SpecError(f"bot is 'mcts' or 'uniform-random', not {bot!r}")
+        self.bot = bot
+        self.reset()
+
+    def reset(self, seed: int | None = None) -> None:
+        """Begin a new game with a new bot."""
+        super().reset(seed)
+        self._bots: dict[int, Any] = {}
+        self._state = self.game.initial_state()
+        self._theirs = self._open_spiel.new_initial_state()
+        # OpenSpiel's seeds are 32 bits.
+        self._seed = self.stream.seed() % 2**31
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what belongs to OpenSpiel; a copy sees the game anew from the position it is shown next."""
+        own = ("game", "stream", "simulations", "bot", "_seed")
+        return {key: self.__dict__[key] for key in own}
+
+    def __setstate__(self, values: dict[str, Any]) -> None:
+        self.__dict__.update(values)
+        self._open_spiel = load_open_spiel(self.game)
+        self._bots = {}
+        self._state = self.game.initial_state()
+        self._theirs = self._open_spiel.new_initial_state()
+
+    def choose(self, state: Any) -> int:
+        """Return the bot's move."""
+        self._follow(state)
+        seat = self._theirs.current_player()
+        if seat not in self._bots:
+            self._bots[seat] = self._new_bot(seat)
+        answer = int(self._bots[seat].step(self._theirs))
+        for action in self.game.legal_actions(state):
+            if self._to_theirs(state, action) == answer:
+                return action
+        raise IllegalActionError(f"the bot answered {answer}, no move of {self.game.format(state)}")
+
+    def _new_bot(self, seat: int) -> Any:
+        import pyspiel
+
+        if not isinstance(self.bot, str):
+            return self.bot(self._open_spiel, self._seed)
+        if self.bot == "uniform-random":
+            return pyspiel.make_uniform_random_bot(seat, self._seed)
+        return pyspiel.MCTSBot(
+            self._open_spiel,
+            pyspiel.RandomRolloutEvaluator(1, self._seed),
+            2.0,
+            self.simulations,
+            -1,
+            True,
+            self._seed,
+            False,
+            pyspiel.ChildSelectionPolicy.UCT,
+        )
+
+    def _to_theirs(self, state: Any, action: int) -> int:
+        if self.game.name != "nim":
+            return action
+        heap, count = (int(part) for part in self.game.action_to_text(state, action).split(":"))
+        return (count - 1) * len(self.game.parameters["heaps"]) + heap - 1
+
+    def _follow(self, target: Any) -> None:
+        """Bring OpenSpiel's state to the position shown."""
+        line = self._line(self._state, target)
+        if line is None:
+            self._state, self._theirs = self.game.initial_state(), self._open_spiel.new_initial_state()
+            line = self._line(self._state, target)
+        if line is None:
+            raise PositionError(
+                f"no line of moves to {self.game.format(target)} among {SEARCH_LIMIT} positions; an OpenSpiel bot "
+                "must see a game from near its start"
+            )
+        for action in line:
+            self._theirs.apply_action(self._to_theirs(self._state, action))
+            self._state = self.game.step(self._state, action)
+            while not self._theirs.is_terminal() and self._theirs.legal_actions() == [_PASS]:
+                self._theirs.apply_action(_PASS)
+
+    def _line(self, start: Any, target: Any) -> list[int] | None:
+        """Return a shortest line of moves between two positions, breadth first; None if it is too far."""
+        goal, game = self.game.pack(target).tobytes(), self.game
+        level: list[tuple[Any, tuple[int, ...]]] = [(start, ())]
+        seen = {game.pack(start).tobytes()}
+        if goal in seen:
+            return []
+        while level and len(seen) < SEARCH_LIMIT:
+            following = []
+            for state, line in level:
+                for action in game.legal_actions(state):
+                    child = game.step(state, action)
+                    key = game.pack(child).tobytes()
+                    if key == goal:
+                        return [*line, action]
+                    if key not in seen:
+                        seen.add(key)
+                        following.append((child, (*line, action)))
+            level = following
+        return None

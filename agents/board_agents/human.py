@@ -1,0 +1,41 @@
+"""A person at a terminal as an agent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from board_agents.agent import GameAgent
+from board_envs.game import Game
+from board_envs.types import IllegalActionError
+
+
+class HumanAgent(GameAgent):
+    """Shows the position, asks for a move in the game's notation, and asks again until it is a legal one.
+
+    Args:
+        game: the game.
+        ask: like `input`: shows a prompt, returns a line; EOFError and KeyboardInterrupt leave through `act`.
+        tell: like `print`.
+
+    """
+
+    def __init__(
+        self, game: Game[Any], *, ask: Callable[[str], str] = input, tell: Callable[[str], Any] = print
+    ) -> None:
+        super().__init__(game)
+        self._ask, self._tell = ask, tell
+
+    def choose(self, state: Any) -> int:
+        """Return the move that the person types."""
+        game = self.game
+        self._tell(game.draw(state))
+        moves = [game.action_to_text(state, action) for action in game.legal_actions(state)]
+        while True:
+            text = self._ask(f"move for player_{game.current_player(state)} (such as {moves[0]}): ").strip()
+            try:
+                if not text:
+                    raise IllegalActionError("nothing was typed")
+                return game.text_to_action(state, text)
+            except IllegalActionError as error:
+                self._tell(f"{error}. Moves: {' '.join(moves)}")
