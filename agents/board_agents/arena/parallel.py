@@ -1,0 +1,167 @@
+"""The games of a plan on several processes or machines: the same records as one after the other, and in the same order.
+
+Every game is decided by its task alone (seeds included), so it does not matter where it is played. Games travel in
+chunks. A worker that is killed takes the chunks under way with it; they are played again, nothing is lost or doubled.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from board_agents.arena.play import Builder
+from board_agents.arena.records import GameRecord
+from board_agents.arena.tournament import Task, play
+from board_envs.game import Game
+from board_envs.types import MissingExtraError
+
+BACKENDS = ("loky", "ray")
+CHUNK = 32
+"""Games a chunk at most."""
+CHUNKS_A_WORKER = 8
+"""Chunks that a short plan is cut into for each worker, so that none waits long for another at the end."""
+ATTEMPTS = 3
+"""How often the same games may take their worker down before the run is given up."""
+
+
+class WorkerError(RuntimeError):
+    """Workers died again and again over the same games."""
+
+
+def count_workers(workers: int) -> int:
+    """Return how many processes are meant: 0 is one for each processor this process may use; ValueError below."""
+    if workers < 0:
+        raise ValueError(f"workers is 0 (one a processor) or more, not {workers}")
+    return workers or int(_joblib().cpu_count())
+
+
+def play_parallel(
+    game: Game[Any],
+    entrants: Mapping[str, Builder],
+    tasks: Iterable[Task],
+    *,
+    workers: int,
+    backend: str = "loky",
+    address: str | None = None,
+    done: Iterable[GameRecord] = (),
+    time_limit: float | None = None,
+    max_plies: int | None = None,
+) -> Generator[GameRecord, None, None]:
+    """Play planned games on several workers; see `tournament.play` for the rest.
+
+    Args:
+        game: the game.
+        entrants: name -> builder; what is no spec string must be picklable (by cloudpickle).
+        tasks: the plan.
+        workers: how many, 0 for one a processor (of a cluster: one a processor of the cluster).
+        backend: "loky" (processes of this machine) or "ray" (a cluster, extra "cluster").
+        address: of the ray cluster; None begins one on this machine.
+        done: records of games of this plan that need not be played again.
+        time_limit: seconds a move may take.
+        max_plies: cap on a game's length.
+
+    Raises:
+        WorkerError: the same games take their worker down again and again.
+        MissingExtraError: joblib or ray is not installed.
+
+    """
+    tasks = list(tasks)
+    known = {record.key: record for record in done}
+    open_tasks = [task for task in tasks if task.key not in known]
+    fresh = _play_open(game, dict(entrants), open_tasks, workers, backend, address, time_limit, max_plies)
+    with contextlib.closing(fresh):
+        for task in tasks:
+            yield known[task.key] if task.key in known else next(fresh)
+
+
+def _play_open(
+    game: Game[Any],
+    entrants: dict[str, Builder],
+    tasks: Sequence[Task],
+    workers: int,
+    backend: str,
+    address: str | None,
+    time_limit: float | None,
+    max_plies: int | None,
+) -> Generator[GameRecord, None, None]:
+    if not tasks:
+        return
+    joblib = _joblib()
+    with _backend(joblib, backend, workers, address) as number:
+        size = max(1, min(CHUNK, len(tasks) // (number * CHUNKS_A_WORKER)))
+        chunks = [tasks[begin : begin + size] for begin in range(0, len(tasks), size)]
+        finished, attempts = 0, 0
+        while finished < len(chunks):
+            jobs = (
+                joblib.delayed(_play_chunk)(game, entrants, chunk, time_limit, max_plies) for chunk in chunks[finished:]
+            )
+            results = joblib.Parallel(n_jobs=number, batch_size=1, return_as="generator")(jobs)
+            try:
+                for records in results:
+                    finished, attempts = finished + 1, 0
+                    yield from records
+            except _worker_deaths() as error:
+                attempts += 1
+                if attempts >= ATTEMPTS:
+                    first = chunks[finished][0]
+                    raise WorkerError(
+                        f"workers died {attempts} times over the same games; the first of them is {first.key}"
+                    ) from error
+            finally:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # joblib's remark that games under way are given up: so they are
+                    results.close()
+
+
+def _play_chunk(
+    game: Game[Any],
+    entrants: dict[str, Builder],
+    tasks: Sequence[Task],
+    time_limit: float | None,
+    max_plies: int | None,
+) -> list[GameRecord]:
+    return list(play(game, entrants, tasks, time_limit=time_limit, max_plies=max_plies))
+
+
+def _joblib() -> Any:
+    try:
+        import joblib
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("playing on several workers", "records") from error
+    return joblib
+
+
+def _worker_deaths() -> tuple[type[BaseException], ...]:
+    from joblib.externals.loky.process_executor import BrokenProcessPool
+
+    return (BrokenProcessPool,)
+
+
+@contextlib.contextmanager
+def _backend(joblib: Any, backend: str, workers: int, address: str | None) -> Iterator[int]:
+    """Select a joblib backend; yield how many workers it has."""
+    if backend not in BACKENDS:
+        raise ValueError(f"there is no backend {backend!r}; there are: {', '.join(BACKENDS)}")
+    if backend == "loky":
+        number = count_workers(workers)
+        with joblib.parallel_config(backend="loky", n_jobs=number, inner_max_num_threads=1):
+            yield number
+        return
+    try:
+        import ray
+        from ray.util.joblib import register_ray
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("the backend ray", "cluster") from error
+    ours = not ray.is_initialized()
+    if ours:
+        ray.init(address=address, num_cpus=None if address else count_workers(workers), log_to_driver=False)
+    try:
+        register_ray()
+        number = workers or int(ray.cluster_resources().get("CPU", 1))
+        with joblib.parallel_config(backend="ray", n_jobs=number):
+            yield number
+    finally:
+        if ours:
+            ray.shutdown()

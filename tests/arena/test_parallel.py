@@ -1,0 +1,106 @@
+"""Several workers: the same records as one, whatever their number; a killed worker loses nothing."""
+
+import os
+import signal
+
+import pytest
+
+pytest.importorskip("joblib")
+
+from board_agents.arena import Ending, plan
+from board_agents.arena.parallel import WorkerError, count_workers, play_parallel
+from board_agents.arena.tournament import play
+from board_envs import make_game
+
+NIM = make_game("nim")
+SPECS = {"random": "random", "greedy": "greedy"}
+
+
+@pytest.fixture(scope="module")
+def serial():
+    tasks = plan(NIM, list(SPECS), 41, seed=5)
+    return tasks, list(play(NIM, SPECS, tasks))
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_records_do_not_depend_on_the_number_of_workers(serial, workers):
+    tasks, records = serial
+    assert list(play_parallel(NIM, SPECS, tasks, workers=workers)) == records
+
+
+def test_games_that_are_done_are_not_played_again(serial):
+    tasks, records = serial
+
+    def refuse(game):
+        raise RuntimeError("played again")
+
+    done = [records[4], records[0], *records[20:]]
+    again = list(play_parallel(NIM, {"random": refuse, "greedy": refuse}, tasks, workers=2, done=done))
+    assert again[4] == records[4]
+    assert again[20:] == records[20:]
+    assert {r.ending for r in again[1:4]} == {Ending.CRASH}  # these were open, so the refusing agents were made
+    assert list(play_parallel(NIM, SPECS, tasks, workers=2, done=records)) == records
+
+
+def test_a_killed_worker_loses_nothing(serial, tmp_path):
+    tasks, records = serial
+    marker = tmp_path / "killed"
+
+    def build(game):
+        from board_agents import make_agent
+
+        agent = make_agent("random", game)
+
+        class Deadly:
+            def reset(self, seed=None):
+                agent.reset(seed)
+
+            def act(self, observation, state=None):
+                if observation["observation"].tolist() == [0, 0, 2] and not marker.exists():
+                    marker.touch()
+                    os.kill(os.getpid(), signal.SIGKILL)
+                return agent.act(observation, state)
+
+        return Deadly()
+
+    again = list(play_parallel(NIM, {"random": build, "greedy": "greedy"}, tasks, workers=2))
+    assert marker.exists()
+    assert again == records
+
+
+def test_games_that_always_kill_their_worker_end_the_run(serial):
+    def build(game):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    tasks = serial[0][:4]
+    with pytest.raises(WorkerError, match="died 3 times over the same games"):
+        list(play_parallel(NIM, {"random": build, "greedy": "greedy"}, tasks, workers=2))
+
+
+def test_breaking_off_leaves_the_first_games(serial):
+    tasks, records = serial
+    games = play_parallel(NIM, SPECS, tasks, workers=2)
+    first = [next(games) for _ in range(3)]
+    games.close()
+    assert first == records[:3]
+
+
+def test_an_agent_that_fails_in_a_worker_is_a_crash_in_the_record(serial):
+    def build(game):
+        def act(observation):
+            raise ZeroDivisionError("in the worker")
+
+        return act
+
+    (record,) = play_parallel(NIM, {"random": build, "greedy": "greedy"}, serial[0][:1], workers=2)
+    assert record.ending is Ending.CRASH
+    assert "ZeroDivisionError: in the worker" in record.detail
+
+
+def test_wrong_numbers_and_backends_are_refused(serial):
+    assert count_workers(0) >= 1
+    assert count_workers(3) == 3
+    with pytest.raises(ValueError, match="workers is 0"):
+        next(play_parallel(NIM, SPECS, serial[0], workers=-1))
+    with pytest.raises(ValueError, match="no backend 'dask'; there are: loky, ray"):
+        next(play_parallel(NIM, SPECS, serial[0], workers=1, backend="dask"))
