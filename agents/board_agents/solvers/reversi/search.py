@@ -23,12 +23,12 @@ from board_agents.solvers.reversi.stability import make_stable
 from board_envs._bits import ONE, ZERO, as_int, lowest, popcount
 from board_envs._jit import Kernel, jitable, kernel, recursive
 from board_envs.games.reversi import tiers
-from board_envs.games.reversi.rules import board_mask, bit_index
+from board_envs.games.reversi.rules import bit_index, board_mask
 
 NODES, STOP, LIMIT, TABLE, SHIFT, DATE, BONUS, STACK = range(8)
 """Words of a search's memory: positions visited; set to 1 to stop; the number of positions to stop at; address and
-64 - log2(buckets) of the table; number of this search, 0 to 255; 1 if the winner gets the empty squares; the moves of the
-positions on the path, `ROW` words for each number of empty squares."""
+64 - log2(buckets) of the table; number of this search, 0 to 255; 1 if the winner gets the empty squares; the moves of
+the positions on the path, `ROW` words for each number of empty squares."""
 
 ROW = 40
 MEMORY_WORDS = STACK + 65 * ROW
@@ -47,9 +47,8 @@ class Search(NamedTuple):
     """Kernels of one board size.
 
     Attributes:
-        null_window: (memory address, own, other, alpha, out int64 (2,)) -> None; out = value, 1 if it was stopped.
-        window: (memory address, own, other, alpha, beta, out int64 (2,)) -> None; the value if alpha < it < beta, else a
-            bound outside; out[1] is 1 if it was stopped.
+        window: (memory address, own, other, alpha, beta, out int64 (2,)) -> None; out[0] is the value if it lies
+            between alpha and beta, else a bound outside; out[1] is 1 if the search was stopped.
 
     """
 
@@ -61,9 +60,13 @@ def _stability_bar(empties: int) -> int:
     return 99 if empties < 5 else 2 * empties - 6 if empties < 24 else 40
 
 
-@functools.cache
-def make_search(size: int, tier_name: str | None = None) -> Search:
+def make_search(size: int, tier: str | None = None) -> Search:
     """Return the search for boards of one size, its move generation of the named tier (None: the best here)."""
+    return _make_search(size, tiers.tier_names()[0] if tier is None else tier)
+
+
+@functools.cache
+def _make_search(size: int, tier_name: str) -> Search:
     tier = tiers.make_tier(tier_name)
     legal_moves, flipped = tier.legal_moves, tier.flipped
     stable = make_stable(size)
@@ -182,7 +185,9 @@ def make_search(size: int, tier_name: str | None = None) -> Search:
             sign = -1
         return final(own, other, bonus)
 
-    def three_by_parity(own, other, empties, parity, alpha, bonus):  # type: ignore[no-untyped-def]
+    def three_by_parity(
+        own: np.uint64, other: np.uint64, empties: np.uint64, parity: np.uint64, alpha: int, bonus: int
+    ) -> int:
         odd = empties & parity
         even = empties ^ odd
         if odd == ZERO:
@@ -200,7 +205,7 @@ def make_search(size: int, tier_name: str | None = None) -> Search:
 
     three_by_parity = recursive(three_by_parity)
 
-    def few(own, other, parity, alpha, n, memory):  # type: ignore[no-untyped-def]
+    def few(own: np.uint64, other: np.uint64, parity: np.uint64, alpha: int, n: int, memory: np.uint64) -> int:
         """Value with 3 < n < DEEP empty squares."""
         bonus = as_int(load(memory, BONUS))
         store(memory, NODES, load(memory, NODES) + ONE)
@@ -393,7 +398,7 @@ def make_search(size: int, tier_name: str | None = None) -> Search:
             store(row, 2 * k + 1, turned)
         return as_int(top & np.uint64(255))
 
-    def many(own, other, parity, alpha, n, memory):  # type: ignore[no-untyped-def]
+    def many(own: np.uint64, other: np.uint64, parity: np.uint64, alpha: int, n: int, memory: np.uint64) -> int:
         """Null-window value with n >= DEEP empty squares; meaningless once the search is stopped."""
         nodes = load(memory, NODES) + ONE
         store(memory, NODES, nodes)
@@ -496,7 +501,7 @@ def make_search(size: int, tier_name: str | None = None) -> Search:
                     return value
                 guess = value - 1
 
-    def wide(own, other, alpha, beta, n, memory):  # type: ignore[no-untyped-def]
+    def wide(own: np.uint64, other: np.uint64, alpha: int, beta: int, n: int, memory: np.uint64) -> int:
         """Value within a window (principal variation search)."""
         if n < DEEP or beta - alpha == 1:
             if beta - alpha == 1:

@@ -1,0 +1,390 @@
+"""Exact values of Reversi positions near the end of the game."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from board_agents.solvers.reversi.search import (
+    BONUS,
+    BUCKET,
+    DATE,
+    LIMIT,
+    MEMORY_WORDS,
+    NODES,
+    SHIFT,
+    STOP,
+    TABLE,
+    make_search,
+)
+from board_envs._bits import popcount
+from board_envs._jit import require_numba
+from board_envs.game import Game, check_int
+from board_envs.games.reversi import State
+from board_envs.games.reversi.board import check_scoring
+
+NO_LIMIT = 2**63
+DIRECT = 12
+"""With so few empty squares a search takes less than starting a thread to watch over it."""
+
+
+class Solution(NamedTuple):
+    """What a search found.
+
+    Attributes:
+        value: the result under best play for the seat to move, in discs (with goal "outcome" 1, 0 or -1); None if the
+            limit came first: nothing is known then.
+        best: an action that reaches it; None if unknown or the game is over.
+        nodes: positions visited with four or more empty squares.
+
+    """
+
+    value: int | None
+    best: int | None
+    nodes: int
+
+
+class _StoppedError(Exception):
+    """A limit was reached."""
+
+
+class _Table:
+    """Positions with their bounds, shared by the searches of one oracle; true for ever, so never emptied."""
+
+    def __init__(self, megabytes: int) -> None:
+        self.bits = max(1, (megabytes << 20) // (BUCKET * 8)).bit_length() - 1
+        self._words = np.zeros((BUCKET << self.bits) + BUCKET, np.uint64)
+        # Aligned, so that a bucket is one cache line.
+        self.address = -(-self._words.ctypes.data // 64) * 64
+
+
+class _Searcher:
+    """One thread's search: its memory and a limit over several searches."""
+
+    def __init__(self, size: int, table: _Table, bonus: bool, tier: str | None) -> None:
+        self._search = make_search(size, tier)
+        self._memory = np.zeros(MEMORY_WORDS, np.uint64)
+        self._memory[TABLE] = table.address
+        self._memory[SHIFT] = 64 - table.bits
+        self._memory[BONUS] = int(bonus)
+        self._table = table
+        self._address = np.uint64(self._memory.ctypes.data)
+        self._out = np.zeros(2, np.int64)
+        self._cells = size * size
+        self._deadline: float | None = None
+
+    def begin(self, nodes: int | None, seconds: float | None) -> None:
+        """Set the limit for the searches that follow."""
+        self._memory[NODES] = self._memory[STOP] = 0
+        self._memory[LIMIT] = NO_LIMIT if nodes is None else nodes
+        self._memory[DATE] = (int(self._memory[DATE]) + 1) % 256
+        self._deadline = None if seconds is None else time.monotonic() + seconds
+
+    @property
+    def nodes(self) -> int:
+        return int(self._memory[NODES])
+
+    def stop(self) -> None:
+        """End the running search from another thread; the memory stays stopped until `begin`."""
+        self._memory[STOP] = 1
+
+    def value(self, own: np.uint64, other: np.uint64, alpha: int, beta: int) -> int:
+        """Return the value within a window, bounds outside of it; _StoppedError at the limit."""
+        arguments = (self._address, own, other, alpha, beta, self._out)
+        if self._cells - popcount(own | other) <= DIRECT:
+            if self._deadline is not None and time.monotonic() > self._deadline:
+                raise _StoppedError
+            self._search.window(*arguments)
+        else:
+            self._watched(arguments)
+        if self._out[1]:
+            raise _StoppedError
+        return int(self._out[0])
+
+    def _watched(self, arguments: tuple[Any, ...]) -> None:
+        """Search in a thread, so that time and the keyboard can end it."""
+        failed: list[BaseException] = []
+
+        def run() -> None:
+            try:
+                self._search.window(*arguments)
+            except BaseException as error:  # handed on to the caller's thread below
+                failed.append(error)
+
+        worker = threading.Thread(target=run, daemon=True)
+        worker.start()
+        try:
+            while worker.is_alive():
+                left = None if self._deadline is None else self._deadline - time.monotonic()
+                if left is not None and left <= 0:
+                    self.stop()
+                    worker.join()
+                    break
+                worker.join(left)
+        except BaseException:
+            self.stop()
+            worker.join()
+            raise
+        if failed:
+            raise failed[0]
+
+
+class ReversiOracle:
+    """Exact endgame values, by search to the end of the game.
+
+    Args:
+        game: Reversi of any size.
+        rule: how a finished game is counted, "plain" (difference of discs) or "empties-to-winner".
+        empties: `action_values` answers None with more empty squares than this. With 18 all moves together take about
+            a tenth of a second on a processor of today, and three times as long for every two more.
+        nodes: most positions visited in one call; None for no limit. The same limit gives the same answer everywhere.
+        seconds: most seconds in one call; None for no limit.
+        megabytes: memory for positions seen.
+        threads: how many `solve_many` uses; 0 for one a core.
+        tier: form of the move generation (see `board_envs.games.reversi.tiers`); None for the best here.
+
+    Raises:
+        MissingExtraError: numba is not installed.
+
+    """
+
+    def __init__(
+        self,
+        game: Game[State],
+        *,
+        rule: str = "plain",
+        empties: int = 18,
+        nodes: int | None = None,
+        seconds: float | None = None,
+        megabytes: int = 16,
+        threads: int = 0,
+        tier: str | None = None,
+    ) -> None:
+        if game.name != "reversi":
+            raise ValueError(f"a Reversi solver cannot solve {game!r}")
+        require_numba("the Reversi solver")
+        self.game = game
+        self.rule = check_scoring(rule)
+        self.size = int(game.parameters["size"])
+        self.empties = check_int("reversi solver", "empties", empties, 0, 64)
+        self.nodes = None if nodes is None else check_int("reversi solver", "nodes", nodes, 1, NO_LIMIT - 1)
+        self.seconds = _check_seconds(seconds)
+        self.threads = check_int("reversi solver", "threads", threads, 0, 1024)
+        self._tier = tier
+        self._table = _Table(check_int("reversi solver", "megabytes", megabytes, 1, 1 << 20))
+        self._cells = self.size**2
+        self._searcher = self._make_searcher()
+        self._lock = threading.Lock()
+
+    def _make_searcher(self) -> _Searcher:
+        return _Searcher(self.size, self._table, self.rule == "empties-to-winner", self._tier)
+
+    # -- questions ----------------------------------------------------------------------------------------------------
+
+    def action_values(self, state: State) -> dict[int, float] | None:
+        """Return each legal action's exact value in discs for the mover, {} if the game is over, None out of reach."""
+        if self._empty_squares(state) > self.empties:
+            return None
+        return self._asked(self.nodes, self.seconds, lambda searcher: self._action_values(searcher, state), None)
+
+    def value(self, state: State) -> int | None:
+        """Return the exact value in discs for the seat to move, None out of reach."""
+        return self.solve(state).value if self._empty_squares(state) <= self.empties else None
+
+    def line(self, state: State) -> list[int]:
+        """Return best play to the end of the game as actions; [] if the game is over or the position out of reach."""
+        if self._empty_squares(state) > self.empties:
+            return []
+        return self._asked(self.nodes, self.seconds, lambda searcher: self._line(searcher, state), [])
+
+    def best_move(self, state: State) -> int | None:
+        """Return an action of the highest value, None if the game is over or the position out of reach."""
+        return self.solve(state).best if self._empty_squares(state) <= self.empties else None
+
+    def solve(
+        self, state: State, *, goal: str = "exact", nodes: int | None = None, seconds: float | None = None
+    ) -> Solution:
+        """Search a position with any number of empty squares.
+
+        Args:
+            state: the position.
+            goal: "exact", or "outcome": only who wins, which takes about half the time.
+            nodes: limit of this call instead of the oracle's.
+            seconds: limit of this call instead of the oracle's.
+
+        """
+        _check_goal(goal)
+        nodes = self.nodes if nodes is None else check_int("reversi solver", "nodes", nodes, 1, NO_LIMIT - 1)
+        seconds = self.seconds if seconds is None else _check_seconds(seconds)
+        with self._lock:
+            return _solve(self._searcher, self.game, state, goal, nodes, seconds)
+
+    def solve_many(
+        self,
+        states: Iterable[State],
+        *,
+        goal: str = "exact",
+        nodes: int | None = None,
+        seconds: float | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> list[Solution]:
+        """Solve positions on several threads; the limits are those of each position.
+
+        Args:
+            states: the positions.
+            goal: as in `solve`.
+            nodes: as in `solve`.
+            seconds: as in `solve`.
+            progress: called with the number of positions done, after each.
+
+        """
+        _check_goal(goal)
+        nodes = self.nodes if nodes is None else check_int("reversi solver", "nodes", nodes, 1, NO_LIMIT - 1)
+        seconds = self.seconds if seconds is None else _check_seconds(seconds)
+        positions = list(states)
+        threads = min(self.threads or os.cpu_count() or 1, max(1, len(positions)))
+        local = threading.local()
+        searchers: list[_Searcher] = []
+        done = 0
+        counting = threading.Lock()
+        with self._lock:
+            # Compiled by one thread, before the others want it.
+            searchers = [self._searcher] + [self._make_searcher() for _ in range(threads - 1)]
+            if positions:
+                _solve(self._searcher, self.game, self._finished(), goal, None, None)
+            free = list(searchers)
+
+            def one(state: State) -> Solution:
+                nonlocal done
+                if not hasattr(local, "searcher"):
+                    with counting:
+                        local.searcher = free.pop()
+                solution = _solve(local.searcher, self.game, state, goal, nodes, seconds)
+                with counting:
+                    done += 1
+                    if progress is not None:
+                        progress(done)
+                return solution
+
+            if threads == 1:
+                return [one(state) for state in positions]
+            pool = ThreadPoolExecutor(threads)
+            try:
+                return list(pool.map(one, positions))
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                for searcher in searchers:
+                    searcher.stop()
+                raise
+            finally:
+                pool.shutdown(wait=True, cancel_futures=True)
+
+    # -- how ----------------------------------------------------------------------------------------------------------
+
+    def _empty_squares(self, state: State) -> int:
+        return self._cells - popcount(state.black | state.white)
+
+    def _finished(self) -> State:
+        """A position whose search takes no time: a full board."""
+        return self.game.parse("X" * self._cells + " X")
+
+    def _asked(self, nodes: int | None, seconds: float | None, answer: Callable[[_Searcher], Any], unknown: Any) -> Any:
+        with self._lock:
+            self._searcher.begin(nodes, seconds)
+            try:
+                return answer(self._searcher)
+            except _StoppedError:
+                return unknown
+
+    def _action_values(self, searcher: _Searcher, state: State) -> dict[int, float]:
+        actions = self.game.legal_actions(state)
+        children = {action: self.game.rules.step(state, action) for action in actions}
+        if not actions:
+            return {}
+        top = searcher.value(*_sides(state), -self._cells, self._cells)
+        values = {}
+        for action in actions:
+            # Nothing beats the best, and most moves are not far below it.
+            values[action] = float(_exactly(searcher, children[action], state.seat, top, self._cells))
+        return values
+
+    def _line(self, searcher: _Searcher, state: State) -> list[int]:
+        actions: list[int] = []
+        if not state.moves:
+            return actions
+        value = searcher.value(*_sides(state), -self._cells, self._cells)
+        while state.moves:
+            action = _reaching(searcher, self.game, state, value)
+            actions.append(action)
+            after = self.game.rules.step(state, action)
+            value = value if after.seat == state.seat else -value
+            state = after
+        return actions
+
+
+def _sides(state: State) -> tuple[np.uint64, np.uint64]:
+    return (state.black, state.white) if state.seat == 0 else (state.white, state.black)
+
+
+def _view(searcher: _Searcher, state: State, seat: int, alpha: int) -> int:
+    """Return a bound of a position's value for `seat`, above alpha or not."""
+    if state.seat == seat:
+        return searcher.value(*_sides(state), alpha, alpha + 1)
+    return -searcher.value(*_sides(state), -alpha - 1, -alpha)
+
+
+def _exactly(searcher: _Searcher, state: State, seat: int, guess: int, cells: int) -> int:
+    """Return a position's value for `seat` by null windows from a guess on; it is at most the guess."""
+    lower, upper = -cells, guess
+    while lower < upper:
+        alpha = upper - 1
+        bound = _view(searcher, state, seat, alpha)
+        if bound > alpha:
+            lower = bound
+        else:
+            upper = bound
+    return upper
+
+
+def _reaching(searcher: _Searcher, game: Game[State], state: State, value: int) -> int:
+    """Return an action whose value is the position's."""
+    actions = game.legal_actions(state)
+    for action in actions[:-1]:
+        if _view(searcher, game.rules.step(state, action), state.seat, value - 1) >= value:
+            return action
+    return actions[-1]
+
+
+def _solve(
+    searcher: _Searcher, game: Game[State], state: State, goal: str, nodes: int | None, seconds: float | None
+) -> Solution:
+    searcher.begin(nodes, seconds)
+    cells = game.num_actions
+    alpha, beta = (-cells, cells) if goal == "exact" else (-1, 1)
+    try:
+        value = searcher.value(*_sides(state), alpha, beta)
+        if goal == "outcome":
+            value = (value > 0) - (value < 0)
+        best = _reaching(searcher, game, state, value) if state.moves else None
+    except _StoppedError:
+        return Solution(None, None, searcher.nodes)
+    return Solution(value, best, searcher.nodes)
+
+
+def _check_goal(goal: str) -> None:
+    if goal not in ("exact", "outcome"):
+        raise ValueError(f"goal must be 'exact' or 'outcome', not {goal!r}")
+
+
+def _check_seconds(seconds: float | None) -> float | None:
+    if seconds is None:
+        return None
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
+        raise ValueError(f"reversi solver: seconds must be a number above 0, not {seconds!r}")
+    return float(seconds)
