@@ -24,7 +24,8 @@ def test_it_is_listed_and_its_parameters_are_checked(with_agent):
     agents = {entry["name"]: entry for entry in json.loads(with_agent.command("games", "--json"))["agents"]}
     assert agents["last-column"]["parameters"] == ["from_end=1"]
     text = with_agent.call(
-        "from board_agents import make_agent\nfrom board_envs import make_game\nfrom board_envs.types import SpecError\n"
+        "from board_agents import make_agent\nfrom board_envs import make_game\n"
+        "from board_envs.types import SpecError\n"
         "for spec in ('last-column:from_end=0', 'last-column:depth=2', 'last-colum'):\n"
         "    try:\n        make_agent(spec, make_game('nim'))\n    except SpecError as error:\n        print(error)"
     )

@@ -19,8 +19,8 @@ def make_openings(
     """Draw openings: sequences of random legal actions after which the game goes on.
 
     No two lead to the same position in the mover's view, or to images of one under the board's symmetries, as long as
-    that is possible; in a game too small for `count` different ones they recur. The first k of a longer list are the
-    list of k, so that a match can be continued.
+    that is possible; in a game too small for `count` different ones they recur in turn. The first k of a longer list
+    are the list of k, so that a match can be continued.
 
     Args:
         game: the game.
@@ -34,29 +34,29 @@ def make_openings(
         raise ValueError(f"an opening has 0 plies or more, not {plies}")
     state = game.parse(start) if start else game.initial_state()
     stream = Stream.seeded(seed)
-    depth, may_grow = (FIRST_DEPTH, True) if plies is None else (plies, False)
+    depth = FIRST_DEPTH if plies is None else plies
     seen: set[bytes] = set()
     openings: list[tuple[int, ...]] = []
     while len(openings) < count:
-        drawn: list[tuple[int, ...]] = []
+        drawn = False
         for _ in range(DRAWS):
             actions, end = _draw(game, state, depth, stream)
             if end is None:
                 continue
-            drawn.append(actions)
+            drawn = True
             if (key := mover_key(game, end)) not in seen:
                 seen.add(key)
                 openings.append(actions)
                 break
         else:
-            if may_grow and drawn:
+            if drawn and plies is None:
                 depth += 1
-            elif drawn:
-                openings.append(drawn[-1])  # nothing new to be had: one of the known ones again
-            elif depth == 0:
-                raise ValueError(f"no game of {game!r} can begin in a finished position")
+            elif openings:  # no new ones to be had
+                return [openings[number % len(openings)] for number in range(count)]
+            elif depth == 0 or plies is not None:
+                raise ValueError(f"every game of {game!r} from {game.format(state)!r} is finished after {depth} plies")
             else:
-                depth, may_grow = depth - 1, False  # every game is over by then
+                depth -= 1
     return openings
 
 

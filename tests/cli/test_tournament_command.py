@@ -1,0 +1,154 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from board_agents.arena.storage import RecordFile
+from board_agents.arena.tally import standings
+
+
+def test_the_table_tells_results_by_seat(run):
+    code, out, err = run("tournament", "nim", "--agents", "random,nim-xor", "--games", 10, "--opening-plies", 0)
+    assert (code, err) == (0, "")
+    row = next(line for line in out.splitlines() if "nim-xor" in line)
+    assert "100.0%" in row
+    assert row.count("5/0/0") == 2
+    assert "9 different games among 10" in out
+    assert "no upper bound" in out
+
+
+def test_json_says_the_same_as_the_records(run, tmp_path):
+    file = tmp_path / "games.jsonl"
+    code, out, err = run(
+        "tournament", "connect-four", "-a", "random,greedy,alpha-beta:depth=1,ties=random", "-n", 6, "--json",
+        "--param", "rows=4", "--param", "columns=5", "--param", "connect=3", "--records", file,
+    )  # fmt: skip
+    assert (code, err) == (0, "")
+    data = json.loads(out)
+    assert out.count("\n") == 1
+    assert data["parameters"] == {"rows": 4, "columns": 5, "connect": 3}
+    records = RecordFile(file).read()
+    assert data["played"] == data["planned"] == len(records) == 18
+    for standing, entry in zip(standings(records), data["agents"], strict=True):
+        assert entry["name"] == standing.name
+        for seat, key in enumerate(("first", "second")):
+            tally = standing.seats[seat]
+            found = (entry[key]["wins"], entry[key]["draws"], entry[key]["losses"])
+            assert found == (tally.wins, tally.draws, tally.losses)
+    for record in records:
+        record.replay()
+
+
+def test_specs_with_parameters_are_told_from_further_agents(run):
+    code, out, _ = run(
+        "tournament", "nim", "-a", "random,alpha-beta:depth=2,ties=random", "-a", "greedy", "-n", 1, "--json"
+    )
+    assert code == 0
+    names = [entry["name"] for entry in json.loads(out)["agents"]]
+    assert names == ["random", "alpha-beta:depth=2,ties=random", "greedy"]
+
+
+def test_a_run_continues_from_its_records(run, tmp_path):
+    file = tmp_path / "games.jsonl"
+    arguments = ["tournament", "nim", "-a", "random,greedy,nim-xor", "--json", "--records", file]
+    assert run(*arguments, "-n", 4)[0] == 0
+    before = file.read_bytes()
+    first_lines = before.splitlines()[:5]
+    file.write_bytes(b"\n".join(first_lines) + b'\n{"game": "ni')
+    code, out, err = run(*arguments, "-n", 4)
+    assert code == 0
+    assert "incomplete last line" in err
+    assert file.read_bytes().splitlines()[:5] == first_lines
+    keys = [record.key for record in RecordFile(file).read()]
+    assert len(keys) == len(file.read_bytes().splitlines()) == 12
+    whole = json.loads(run(*arguments, "-n", 4)[1])
+    assert {key: value for key, value in json.loads(out).items() if key != "agents"} == {
+        key: value for key, value in whole.items() if key != "agents"
+    }
+    assert file.read_bytes().count(b"\n") == 12
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["nin", "-a", "random,greedy"], "did you mean 'nim'"),
+        (["nim", "-a", "random"], "two agents"),
+        (["nim"], "--agents"),
+        (["nim", "-a", "random,gredy"], "did you mean 'greedy'"),
+        (["nim", "-a", "random,alpha-beta:deep=3"], "'deep'"),
+        (["nim", "-a", "random,alpha-beta:depth=x"], "integer"),
+        (["connect-four", "-a", "random,nim-xor"], "nim"),
+        (["nim", "-a", "random,greedy", "-n", "0"], "1 or more"),
+        (["nim", "-a", "random,greedy", "-n", "many"], "integer"),
+        (["nim", "-a", "random,greedy", "--seed", "-1"], "-1"),
+        (["nim", "-a", "random,greedy", "--param", "size=3"], "heaps, misere"),
+        (["nim", "-a", "random,greedy", "--param", "heaps"], "key=value"),
+        (["nim", "-a", "random,greedy", "--param", "heaps=a,b"], "integers"),
+        (["nim", "-a", "random,greedy", "--param", "heaps=1,1000"], "127"),
+        (["nim", "-a", "random,greedy", "--param", "misere=maybe"], "true or false"),
+        (["reversi", "-a", "random,greedy", "--param", "size=5"], "4, 6 or 8"),
+        (["nim", "-a", "random,greedy", "--start", "9,9,9"], "more than the"),
+        (["nim", "-a", "random,greedy", "--start", "0,0,0"], "finished"),
+        (["nim", "-a", "random,greedy", "--anchor", "minimax"], "none of the agents"),
+        (["nim", "-a", "random,greedy", "--time-limit", "0"], "above 0"),
+        (["nim", "-a", "random,greedy", "--opening-plies", "-2"], "-2"),
+        (["nim", "-a", "random,greedy", "--bogus"], "--bogus"),
+        (["nim", "-a", "random,greedy", "--records", "/nonexistent/folder/file"], "/nonexistent/folder/file"),
+    ],
+)
+def test_a_mistake_is_told_in_one_line_with_code_2(run, arguments, told):
+    code, out, err = run("tournament", *arguments)
+    assert code == 2
+    assert out == ""
+    assert err.count("\n") == 1
+    assert err.startswith("board-envs: ")
+    assert told in err
+
+
+def test_unknown_commands_and_none(run):
+    code, _, err = run("turnament")
+    assert code == 2
+    assert "turnament" in err
+    code, out, _ = run("--help")
+    assert code == 0
+    assert "tournament" in out
+    code, out, _ = run("--version")
+    assert code == 0
+    assert out.startswith("board-envs 0.")
+
+
+def test_games_lists_parameters_ids_and_agents(run):
+    code, out, _ = run("games")
+    assert code == 0
+    for text in ("board_envs/ConnectFour-v0", "board_envs/nim-v0", "pits", "tamale", "3,4,5", "alpha-beta", "depth=4"):
+        assert text in out
+    data = json.loads(run("games", "connect_four", "--json")[1])
+    (entry,) = data["games"]
+    assert entry["name"] == "connect-four"
+    assert entry["parameters"]["rows"]["default"] == 6
+    assert all(parameter["limits"] for parameter in entry["parameters"].values())
+    assert run("games", "chess")[0] == 2
+
+
+def test_ctrl_c_shows_what_was_played(tmp_path):
+    file = tmp_path / "games.jsonl"
+    code = "import sys; from board_agents.cli import main; sys.exit(main())"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "tournament", "connect-four", "-a", "random,random", "-n", "20000", "--json",
+         "--opening-plies", "0", "--records", str(file)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | {"COLUMNS": "80"},
+    )  # fmt: skip
+    while not (file.exists() and file.stat().st_size):
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 130, err
+    assert err.strip() == "board-envs: stopped"
+    data = json.loads(out)
+    assert 0 < data["played"] < data["planned"] == 20000
+    assert abs(len(RecordFile(file).read()) - data["played"]) <= 1
