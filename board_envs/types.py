@@ -101,7 +101,14 @@ class Rules(Generic[S]):
 
 
 class Notation(Protocol[S]):
-    """A game's text forms. Functions that read text raise PositionError (positions) or IllegalActionError (moves)."""
+    """A game's text forms. Functions that read text raise PositionError (positions) or IllegalActionError (moves).
+
+    Attributes:
+        legend: how a move is written, for people: what is counted, from where and from which number.
+
+    """
+
+    legend: str
 
     def parse(self, text: str) -> S:
         """Return the state that a text describes; PositionError says why it cannot arise."""

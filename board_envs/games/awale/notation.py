@@ -20,6 +20,8 @@ class AwaleNotation:
     and the other's after ";", then the seat to move. A game that a mat ended with an odd seed left says "mat" at last.
     """
 
+    legend = "a pit of the side to move, counted from 0 at the left as drawn"
+
     def __init__(self, pits: int, seeds: int, ruleset: str) -> None:
         self.pits, self.total, self.ruleset = pits, 2 * pits * seeds, ruleset
         self._settle = make_settle(pits, seeds, ruleset)

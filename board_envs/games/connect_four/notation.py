@@ -14,6 +14,8 @@ _STONES = "XO"
 class ConnectFourNotation:
     """Notation of one size. X is player_0, O player_1, - empty; `" 0"` or `" 1"` at the end is the seat to move."""
 
+    legend = "a column, counted from 1 at the left"
+
     def __init__(self, rows: int, columns: int, connect: int) -> None:
         self.rows, self.columns, self.connect = rows, columns, connect
         self._bits = bit_index(rows, columns)

@@ -16,6 +16,8 @@ _MOVE = re.compile(r"(\d+):(\d+)", re.ASCII)
 class NimNotation:
     """Notation for given initial heaps; `" 0"` or `" 1"` at the end of a position is the seat to move."""
 
+    legend = "heap:count, heaps counted from 1, as in 2:3"
+
     def __init__(self, heaps: tuple[int, ...], misere: bool) -> None:
         self.heaps, self.misere = heaps, misere
         self._bases = [0, *accumulate(heaps)]

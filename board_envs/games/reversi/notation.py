@@ -25,6 +25,8 @@ class ReversiNotation:
     is refused, and none is ever written.
     """
 
+    legend = "a square such as d3, columns from a at the left, rows from 1 at the top; or (row, column) from 0"
+
     def __init__(self, size: int) -> None:
         self.size = size
         self._bits = [int(bit) for bit in bit_index(size).ravel()]
