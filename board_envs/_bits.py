@@ -153,7 +153,26 @@ def _write_bits(word: np.uint64, indices: NDArray[np.intp], out: NDArray[np.int8
 @compiled_as(_write_bits)
 def write_bits(word: np.uint64, indices: NDArray[np.intp], out: NDArray[np.int8]) -> None:
     """Set out[i] to bit indices[i] of the word; indices intp (m,), out int8 (m,)."""
-    out[:] = np.unpackbits(np.array(word, "<u8").reshape(1).view(np.uint8), bitorder="little")[indices]
+    known = _known_bits.get(id(indices))
+    if known is not None:
+        value = int(word) & known[1]
+        bits = known[2].get(value)
+        if bits is None:
+            bits = known[2][value] = np.array([value >> index & 1 for index in indices.tolist()], np.int8)
+        out[:] = bits
+    elif indices.shape[0] <= _FEW:
+        # The array is held too, so that its id is not given to another one.
+        _known_bits[id(indices)] = (indices, sum({1 << index for index in indices.tolist()}), {})
+        write_bits(word, indices, out)
+    else:
+        octets = np.frombuffer(int(word).to_bytes(8, "little"), np.uint8)
+        # The mode keeps numpy from filling a buffer first; all indices are in range.
+        np.unpackbits(octets, None, None, "little").view(np.int8).take(indices, None, out, "clip")
+
+
+_FEW = 10
+"""Up to so many bits all their combinations are kept (2^10 small arrays), which a mask of a few columns gains from."""
+_known_bits: dict[int, tuple[NDArray[np.intp], int, dict[int, NDArray[np.int8]]]] = {}
 
 
 def _write_planes(own: np.uint64, other: np.uint64, indices: NDArray[np.intp], out: NDArray[np.int8]) -> None:
@@ -167,6 +186,18 @@ def _write_planes(own: np.uint64, other: np.uint64, indices: NDArray[np.intp], o
 @compiled_as(_write_planes)
 def write_planes(own: np.uint64, other: np.uint64, indices: NDArray[np.intp], out: NDArray[np.int8]) -> None:
     """Write two boards as planes: out[i, j, 0 or 1] is bit indices[i, j] of own or other; out int8 (..., 2)."""
-    bits = np.unpackbits(np.array((own, other), "<u8").view(np.uint8), bitorder="little").reshape(2, 64)
-    out[..., 0] = bits[0][indices]
-    out[..., 1] = bits[1][indices]
+    octets = np.frombuffer((int(own) | int(other) << 64).to_bytes(16, "little"), np.uint8)
+    # The mode keeps numpy from filling a buffer first; all indices are in range.
+    np.unpackbits(octets, None, None, "little").view(np.int8).take(_pairs(indices), None, out, "clip")
+
+
+_known_pairs: dict[int, tuple[NDArray[np.intp], NDArray[np.intp]]] = {}
+
+
+def _pairs(indices: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the bits of each cell in two words that follow each other: intp (..., 2); kept for each array."""
+    known = _known_pairs.get(id(indices))
+    if known is None:
+        # The array is held too, so that its id is not given to another one.
+        known = _known_pairs[id(indices)] = (indices, np.stack([indices, indices + 64], -1))
+    return known[1]
