@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from board_envs._bits import ONE, ZERO, as_int, nth_bit, popcount, write_bits, write_planes
-from board_envs._jit import jitable
+from board_envs._jit import compiled_as, jitable
 from board_envs.types import Int8, Rules, Words
 
 
@@ -50,14 +50,32 @@ def make_has_line(rows: int, connect: int) -> Callable[[np.uint64], bool]:
             stones = stones & (stones >> np.uint64(step * (connect - length)))
         return bool(stones != ZERO)
 
-    @jitable
-    def has_line(stones: np.uint64) -> bool:
+    def compiled_has_line(stones: np.uint64) -> bool:
         return (
             has_line_along(stones, 1)
             or has_line_along(stones, height)
             or has_line_along(stones, height - 1)
             or has_line_along(stones, height + 1)
         )
+
+    # The same doubling, ready for Python integers: they are twice as fast as scalars of numpy.
+    lengths = [1 << k for k in range(connect.bit_length() - 1)]
+    if sum(lengths) + 1 < connect:
+        lengths.append(connect - sum(lengths) - 1)
+    shifts = [[step * length for length in lengths] for step in (1, height, height - 1, height + 1)]
+
+    @compiled_as(compiled_has_line)
+    def has_line(stones: np.uint64) -> bool:
+        value = int(stones)
+        if value.bit_count() < connect:
+            return False
+        for along in shifts:
+            runs = value
+            for shift in along:
+                runs &= runs >> shift
+            if runs:
+                return True
+        return False
 
     return has_line
 
@@ -70,6 +88,7 @@ def make_rules(rows: int, columns: int, connect: int) -> Rules[State]:
     top = np.uint64(sum(1 << (column * height + rows - 1) for column in range(columns)))
     cells = bit_index(rows, columns)
     tops = np.arange(columns, dtype=np.intp) * height + rows - 1
+    bottoms = np.array([1 << (column * height) for column in range(columns)], np.uint64)
     has_line = make_has_line(rows, connect)
 
     @jitable
@@ -105,7 +124,7 @@ def make_rules(rows: int, columns: int, connect: int) -> Rules[State]:
     @jitable
     def step(state: State, action: int) -> State:
         occupied = state.player_0 | state.player_1
-        stone = (occupied + (ONE << np.uint64(action * height))) & ~occupied
+        stone = (occupied + bottoms[action]) & ~occupied
         if state.seat == 0:
             mine = state.player_0 | stone
             player_0, player_1 = mine, state.player_1
