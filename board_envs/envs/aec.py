@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
 from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
@@ -52,6 +53,7 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, int]):  # type: ignore[misc]  # P
     _SAVED = (
         *Table._SAVED, "agents", "agent_selection", "rewards", "_cumulative_rewards", "terminations", "truncations",
         "_skip_agent_selection",
+        "_stopped",
     )  # fmt: skip
 
     def __init__(
@@ -84,7 +86,9 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, int]):  # type: ignore[misc]  # P
         self.action_spaces: dict[str, spaces.Discrete] = {}
         for agent in AGENTS:
             self.observation_spaces[agent], self.action_spaces[agent] = make_spaces(self.game, self.mask_in, self.flat)
-        self._infos: dict[str, dict[str, Any]] | None = None
+        self._infos: dict[str, dict[str, Any]] | None
+        self._selected_info: dict[str, Any] | None
+        self._forget_infos()
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the agent's observation space, always the same object."""
@@ -106,7 +110,9 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, int]):  # type: ignore[misc]  # P
 
         """
         # PettingZoo's api_test resets every environment with {"options": 1} and wants it let pass.
-        state = read_start(self.game, check_options({k: v for k, v in (options or {}).items() if k != "options"}))
+        if options:
+            options = {key: value for key, value in options.items() if key != "options"}
+        state = read_start(self.game, check_options(options))
         if seed is not None:
             self._stream = Stream.seeded(check_seed(seed))
         self._begin(state)
@@ -117,7 +123,8 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, int]):  # type: ignore[misc]  # P
         self.truncations = dict.fromkeys(AGENTS, False)
         self._skip_agent_selection = None
         self.agent_selection = AGENTS[self._seat]
-        self._infos = None
+        self._stopped = False
+        self._forget_infos()
         if self.render_mode == "human":
             self.render()
 
@@ -137,7 +144,6 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, int]):  # type: ignore[misc]  # P
             action = self._random_action()
         if self.oracle is not None:
             self._consult(action, True)
-        self._infos = None
         self._play(action)
         self._cumulative_rewards[agent] = 0.0
         self.agent_selection = AGENTS[self._seat]
@@ -146,6 +152,7 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, int]):  # type: ignore[misc]  # P
         else:
             first, second = RETURNS[self._winner]
             self._finish(first, second, terminated=True)
+        self._forget_infos()
         if self.render_mode == "human":
             self.render()
 
@@ -154,7 +161,6 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, int]):  # type: ignore[misc]  # P
         if self.illegal == "raise":
             raise IllegalActionError(self.game.explain_illegal(self._state, action))
         self._illegal = 1
-        self._infos = None
         if self.illegal == "random":
             return True
         self._consult(action, False)
@@ -166,10 +172,12 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, int]):  # type: ignore[misc]  # P
             cost, over = self.illegal_penalty, self._illegal_count >= self.illegal_cap
         costs = (-cost, 0.0) if agent == AGENTS[0] else (0.0, -cost)
         if over:
+            self._stopped = True
             self._finish(*costs, terminated=self.illegal == "lose")
         else:
             self.rewards = dict(zip(AGENTS, costs, strict=True))
             self._accumulate_rewards()
+        self._forget_infos()
         return False
 
     def _finish(self, first: float, second: float, *, terminated: bool) -> None:
@@ -184,33 +192,68 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, int]):  # type: ignore[misc]  # P
     def _deads_step_first(self) -> str:
         """Bring the infos up to date where PettingZoo's own wrapper ends the game over an illegal move."""
         self._illegal = 1
-        self._infos = None
+        self._stopped = True
+        self._forget_infos()
         return super()._deads_step_first()
 
     # -- what is seen and told ----------------------------------------------------------------------------------------
 
     def _mask_of(self, agent: str) -> Int8:
         """Return the mask of a seat in memory of its own: zeros unless it is to act."""
-        mask = self._legal_mask().copy()
-        if agent != AGENTS[self._seat] or self.terminations.get(agent, True) or self.truncations.get(agent, True):
-            mask[:] = 0
-        return mask
+        if agent != self.agent_selection or self._stopped:
+            return np.zeros(self._n, np.int8)
+        return (self._legal_mask() if self._mask is None else self._mask).copy()
 
     def observe(self, agent: str) -> Any:
         """Return what a seat sees, whether it is to move or not, also when the game is over."""
         return self._observation(_SEATS[agent], self._mask_of(agent))
+
+    def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Return what the selected agent sees, what it got since its last move, its two flags and its info."""
+        agent = self.agent_selection
+        if self._infos is not None:
+            info = self._infos[agent]
+        elif self._selected_info is not None:
+            info = self._selected_info
+        else:
+            info = self._selected_info = self._info(self._mask_of(agent))
+        return (
+            self.observe(agent) if observe else None,
+            self._cumulative_rewards[agent],
+            self.terminations[agent],
+            self.truncations[agent],
+            info,
+        )
 
     @property
     def infos(self) -> dict[str, dict[str, Any]]:
         """What is told to each agent; made when it is asked for, anew after each step."""
         infos = self._infos
         if infos is None:
-            infos = self._infos = {agent: self._info(self._mask_of(agent)) for agent in self.agents}
+            infos = self._infos = self._make_infos()
         return infos
 
     @infos.setter
     def infos(self, value: dict[str, dict[str, Any]]) -> None:
         self._infos = value
+
+    def _make_infos(self) -> dict[str, dict[str, Any]]:
+        """Tell both seats the same, but for the mask, each in memory of its own."""
+        selected = self.agent_selection
+        infos = {}
+        info = self._info(np.zeros(self._n, np.int8))
+        for agent in self.agents:
+            if agent != selected:
+                infos[agent] = info
+            elif self._selected_info is not None:
+                infos[agent] = self._selected_info
+            else:
+                values = info["action_values"].copy()
+                infos[agent] = {**info, "action_mask": self._mask_of(agent), "action_values": values}
+        return infos
+
+    def _forget_infos(self) -> None:
+        self._infos = self._selected_info = None
 
     def state(self) -> Any:
         """Return the board as player_0 sees it, whoever is to move: PettingZoo's global view."""
@@ -220,7 +263,7 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, int]):  # type: ignore[misc]  # P
     def set_state(self, saved: Any) -> None:
         """Go back to where `get_state` was called."""
         super().set_state(saved)
-        self._infos = None
+        self._forget_infos()
 
     def render(self) -> str | None:
         """Return the board as text in mode "ansi"; print it in mode "human"."""

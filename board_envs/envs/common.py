@@ -19,6 +19,7 @@ from board_envs.types import IllegalActionError, Int8, Oracle, PositionError, S
 ILLEGAL = ("raise", "lose", "random", "ignore")
 """What an illegal action may do: raise IllegalActionError; lose the game; be replaced by a random legal one; be ignored
 at a penalty, and end the game as truncated when a cap is reached."""
+_INT8 = np.dtype(np.int8)
 MASK_IN = ("observation", "info")
 RENDER_MODES = ("ansi", "human")
 START_OPTIONS = ("position", "moves", "state")
@@ -92,7 +93,9 @@ def find_oracle(oracle: Oracle | str | None, game: Game[Any]) -> Oracle | None:
 
 def check_options(options: Mapping[str, Any] | None, others: Iterable[str] = ()) -> dict[str, Any]:
     """Return the reset options; ValueError names an unknown key, or those that exclude each other."""
-    given = dict(options or {})
+    if not options:
+        return {}
+    given = dict(options)
     allowed = (*START_OPTIONS, *others)
     unknown = [key for key in given if key not in allowed]
     if unknown:
@@ -134,6 +137,16 @@ def regret_of(values: Mapping[int, float] | None, action: int) -> float:
     return float(max(values.values()) - values[action])
 
 
+class Actions(spaces.Discrete):
+    """The actions 0 .. n-1: a Discrete space that tells a plain integer at once (wrappers ask at each step)."""
+
+    def contains(self, x: Any) -> bool:
+        """Whether `x` is one of the actions."""
+        if type(x) is int:
+            return bool(0 <= x < self.n)
+        return bool(super().contains(x))
+
+
 def make_spaces(game: Game[Any], mask_in: str, flat: bool) -> tuple[spaces.Space[Any], spaces.Discrete]:
     """Return an observation space and an action space of one seat."""
     high = game.observation_high
@@ -145,7 +158,7 @@ def make_spaces(game: Game[Any], mask_in: str, flat: bool) -> tuple[spaces.Space
     if mask_in == "observation":
         mask = spaces.Box(0, 1, (game.num_actions,), np.int8)
         board = spaces.Dict({"observation": board, "action_mask": mask})
-    return board, spaces.Discrete(game.num_actions)
+    return board, Actions(game.num_actions)
 
 
 class Table(Generic[S]):
@@ -164,8 +177,8 @@ class Table(Generic[S]):
     """
 
     _SAVED: ClassVar[tuple[str, ...]] = (
-        "_state", "_stream", "_seat", "_winner", "_plies", "_last_mover", "_illegal", "_illegal_count", "_values",
-        "_regret",
+        "_state", "_stream", "_seat", "_winner", "_margin", "_plies", "_last_mover", "_illegal", "_illegal_count",
+        "_values", "_regret",
     )  # fmt: skip
     """The attributes that are a game in progress; subclasses add theirs."""
 
@@ -202,7 +215,7 @@ class Table(Generic[S]):
     def _bind(self) -> None:
         """Keep at hand what pickles cannot hold and copies need not."""
         self._rules = self.game.rules
-        self._own = self.game.own
+        self._own = self.game.own if self.game.rules.has_memory else None
         self._n = self.game.num_actions
         self._shape = self.game.observation_shape
         self._mask_in_observation = self.mask_in == "observation"
@@ -213,6 +226,7 @@ class Table(Generic[S]):
         self._state = state
         self._seat = int(self._rules.to_play(state))
         self._winner = -1
+        self._margin = int(self._rules.margin(state))
         self._mask: Int8 | None = None
         self._plies = 0
         self._last_mover = -1
@@ -252,9 +266,11 @@ class Table(Generic[S]):
         """Make a legal move."""
         rules = self._rules
         self._last_mover = self._seat
-        self._state = state = rules.step(self._own(self._state), action)
+        state = self._state if self._own is None else self._own(self._state)
+        self._state = state = rules.step(state, action)
         self._seat = rules.to_play(state)
         self._winner = rules.winner(state)
+        self._margin = rules.margin(state)
         self._mask = None
         self._plies += 1
 
@@ -262,7 +278,7 @@ class Table(Generic[S]):
 
     def _observation(self, seat: int, mask: Int8) -> Any:
         """Return what a seat sees, in memory of its own; the mask is put in as it is."""
-        board = np.empty(self._shape, np.int8)
+        board = np.empty(self._shape, _INT8)
         self._rules.observe(self._state, seat, board)
         if self.flat:
             board = board.reshape(-1).astype(np.float32)
@@ -275,7 +291,7 @@ class Table(Generic[S]):
             "to_play": self._seat,
             "last_mover": self._last_mover,
             "winner": self._winner,
-            "margin": int(self._rules.margin(self._state)),
+            "margin": self._margin,
             "illegal": self._illegal,
             "plies": self._plies,
             "action_values": (self._unknown if self._values is None else self._values).copy(),
