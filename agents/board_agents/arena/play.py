@@ -17,8 +17,8 @@ Builder: TypeAlias = str | Callable[[Game[Any]], Any]
 T = TypeVar("T")
 
 
-class _FaultError(Exception):
-    """An agent did not do its part."""
+class AgentFaultError(Exception):
+    """An agent did not do its part: which seat's, how (an `Ending`), and what happened."""
 
     def __init__(self, seat: int, ending: Ending, detail: str) -> None:
         super().__init__(detail)
@@ -54,8 +54,8 @@ def play_game(
         opening: actions played before the agents take over; they must leave the game unfinished.
         opening_number: a number to record with it.
         start: a position to begin from, as text; empty for the usual one.
-        time_limit: seconds a move may take. An agent of this process is not interrupted: its move is judged when it
-            has been made. Agents that run apart (programs) enforce it themselves by raising TimeoutError.
+        time_limit: seconds a move may take. An agent of this process is not interrupted: a legal move is judged when
+            it has been made. Agents that run apart (programs) enforce it themselves by raising TimeoutError.
         max_plies: cap on the length; beyond it the game is unfinished. None: the rules end every game.
 
     """
@@ -68,24 +68,22 @@ def play_game(
     ending, offender, detail = Ending.FINISHED, -1, ""
     try:
         for seat in (0, 1):
-            agents.append(_guarded(seat, lambda: build_agent(builders[seat], game)))
-            _guarded(seat, lambda: agents[seat].reset(seed=seeds[seat]))
+            agents.append(guarded(seat, lambda: build_agent(builders[seat], game)))
+            guarded(seat, lambda: agents[seat].reset(seed=seeds[seat]))
         while not game.is_terminal(state):
             if max_plies is not None and len(actions) >= max_plies:
                 ending = Ending.UNFINISHED
                 break
             seat = game.current_player(state)
             begun = time.perf_counter()
-            action = _guarded(seat, lambda: agents[seat].act(observation_of(game, state), game.own(state)))
+            action = decide(agents[seat], game, state)
             taken = time.perf_counter() - begun
             seconds[seat] += taken
             if time_limit is not None and taken > time_limit:
-                raise _FaultError(seat, Ending.TIMEOUT, f"a move took {taken:.2f} s, allowed are {time_limit:g} s")
-            if not game.is_legal(state, action):
-                raise _FaultError(seat, Ending.ILLEGAL, game.explain_illegal(state, action))
-            actions.append(int(action))
-            state = game.step(state, actions[-1])
-    except _FaultError as fault:
+                raise AgentFaultError(seat, Ending.TIMEOUT, f"a move took {taken:.2f} s, allowed are {time_limit:g} s")
+            actions.append(action)
+            state = game.step(state, action)
+    except AgentFaultError as fault:
         ending, offender, detail = fault.ending, fault.seat, fault.detail
     finally:
         for agent in agents:
@@ -115,15 +113,24 @@ def play_game(
     )
 
 
-def _guarded(seat: int, call: Callable[[], T]) -> T:
+def decide(agent: Agent, game: Game[Any], state: Any) -> int:
+    """Ask an agent for its action; AgentFaultError if it fails or answers with an illegal one."""
+    seat = game.current_player(state)
+    action = guarded(seat, lambda: agent.act(observation_of(game, state), game.own(state)))
+    if not game.is_legal(state, action):
+        raise AgentFaultError(seat, Ending.ILLEGAL, game.explain_illegal(state, action))
+    return int(action)
+
+
+def guarded(seat: int, call: Callable[[], T]) -> T:
     """Call into an agent's code; whatever goes wrong there is the agent's fault, not the arena's."""
     try:
         return call()
     except MissingExtraError:
         raise  # the installation's fault, and the user can mend it
     except TimeoutError as error:
-        raise _FaultError(seat, Ending.TIMEOUT, str(error)) from error
+        raise AgentFaultError(seat, Ending.TIMEOUT, str(error)) from error
     except IllegalActionError as error:
-        raise _FaultError(seat, Ending.ILLEGAL, str(error)) from error
+        raise AgentFaultError(seat, Ending.ILLEGAL, str(error)) from error
     except Exception as error:
-        raise _FaultError(seat, Ending.CRASH, f"{type(error).__name__}: {error}") from error
+        raise AgentFaultError(seat, Ending.CRASH, f"{type(error).__name__}: {error}") from error
