@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from board_agents.agent import GameAgent
 from board_agents.compiled import root_arrays, run
-from board_envs._jit import Kernel, have_numba, kernel, require_numba
+from board_envs._jit import Kernel, have_numba, jitable, kernel, require_numba
 from board_envs.game import Game, check_int
-from board_envs.random import below, draw
+from board_envs.random import below, draw, mix
 from board_envs.types import Words
 
 UNKNOWN = 2
@@ -39,7 +39,9 @@ class Tree(NamedTuple):
 
     visits: NDArray[np.int64]
     totals: NDArray[np.int64]
-    """Sum of the outcomes seen, in player_0's view."""
+    """Sum of the outcomes seen, in player_0's view, without those of moves proven lost below."""
+    spent: NDArray[np.int64]
+    """Visits whose outcomes `totals` no longer holds."""
     first: NDArray[np.int64]
     number: NDArray[np.int64]
     """0 while a node has no children."""
@@ -48,6 +50,8 @@ class Tree(NamedTuple):
     proven: NDArray[np.int8]
     distance: NDArray[np.int64]
     """Plies to the end in the line that proves the outcome."""
+    key: Words
+    """Hash of the position, once it has children."""
 
 
 def new_tree(capacity: int) -> Tree:
@@ -56,7 +60,8 @@ def new_tree(capacity: int) -> Tree:
     def zeros() -> NDArray[np.int64]:
         return np.zeros(capacity, np.int64)
 
-    return Tree(zeros(), zeros(), zeros(), zeros(), zeros(), np.full(capacity, UNKNOWN, np.int8), zeros())
+    proven = np.full(capacity, UNKNOWN, np.int8)
+    return Tree(zeros(), zeros(), zeros(), zeros(), zeros(), zeros(), proven, zeros(), np.zeros(capacity, np.uint64))
 
 
 def grown(tree: Tree, capacity: int) -> Tree:
@@ -79,7 +84,63 @@ def make_simulate(game: Game[Any]) -> Kernel[Any, None]:
         rules.to_play,
         rules.winner,
     )
+    pack = rules.pack
     one = np.uint64(1)
+    number_of_words = rules.words
+    # What follows a position with a memory depends on more than its words: nothing is shared there.
+    shared = not rules.has_memory
+
+    @jitable
+    def hash_of(words: Words) -> np.uint64:
+        value = one
+        for i in range(number_of_words):
+            value = mix(value ^ words[i])
+        return value | one
+
+    @jitable
+    def settle(
+        node: int,
+        sign: int,
+        first: NDArray[np.int64],
+        number: NDArray[np.int64],
+        proven: NDArray[np.int8],
+        distance: NDArray[np.int64],
+    ) -> bool:
+        """Prove a node from its children if they allow it; `sign` is 1 where player_0 moves, -1 for player_1."""
+        best_value = -2
+        best_distance = 0
+        unknown = False
+        for child in range(first[node], first[node] + number[node]):
+            if proven[child] == UNKNOWN:
+                unknown = True
+                continue
+            own = sign * int(proven[child])
+            plies = distance[child] + 1
+            better = own > best_value
+            if own == best_value:
+                better = plies < best_distance if own > 0 else plies > best_distance
+            if better:
+                best_value = own
+                best_distance = plies
+        if best_value != 1 and unknown:
+            return False
+        proven[node] = sign * best_value
+        distance[node] = best_distance
+        return True
+
+    @jitable
+    def remember(
+        node: int,
+        proven: NDArray[np.int8],
+        distance: NDArray[np.int64],
+        keys: Words,
+        table: Words,
+        table_facts: NDArray[np.int64],
+    ) -> None:
+        slot = (keys[node] >> one) & np.uint64(table.shape[0] - 1)
+        table[slot] = keys[node]
+        table_facts[slot, 0] = proven[node]
+        table_facts[slot, 1] = distance[node]
 
     def simulate(
         words: Words,
@@ -91,16 +152,23 @@ def make_simulate(game: Game[Any]) -> Kernel[Any, None]:
         exploration: float,
         visits: NDArray[np.int64],
         totals: NDArray[np.int64],
+        spent: NDArray[np.int64],
         first: NDArray[np.int64],
         number: NDArray[np.int64],
         action_of: NDArray[np.int64],
         proven: NDArray[np.int8],
         distance: NDArray[np.int64],
+        keys: Words,
+        table: Words,
+        table_facts: NDArray[np.int64],
     ) -> None:
         """Run simulations on a tree; it needs room for `simulations` times n more nodes.
 
         `counters` uint64 (1,) is the random stream's counter, `used` int64 (1,) the number of nodes; both go on.
+        `table` uint64 (2^k,) and `table_facts` int64 (2^k, 2) hold proven positions: hash; outcome and distance.
         """
+        scratch = np.empty(number_of_words, np.uint64)
+        slots = np.uint64(table.shape[0] - 1)
         path = np.empty(_PATH_LIMIT, np.int64)
         movers = np.empty(_PATH_LIMIT, np.int64)
         counter = counters[0]
@@ -116,7 +184,36 @@ def make_simulate(game: Game[Any]) -> Kernel[Any, None]:
                 if proven[node] != UNKNOWN:
                     value = int(proven[node])
                     break
-                if (number[node] == 0 and visits[node] == 0 and node != 0) or length == _PATH_LIMIT:
+                if number[node] == 0:
+                    # A new leaf. Its children that end the game are known at once.
+                    sign = 1 - 2 * to_play(state)
+                    children = count(state)
+                    first[node] = used[0]
+                    number[node] = children
+                    for k in range(children):
+                        child = used[0] + k
+                        action_of[child] = nth(state, k)
+                        after = step(state, action_of[child])
+                        outcome = find_winner(after)
+                        if outcome >= 0:
+                            proven[child] = 0 if outcome == 2 else 1 - 2 * outcome
+                        elif shared:
+                            pack(after, scratch)
+                            hashed = hash_of(scratch)
+                            slot = (hashed >> one) & slots
+                            if table[slot] == hashed:
+                                proven[child] = table_facts[slot, 0]
+                                distance[child] = table_facts[slot, 1]
+                    used[0] += children
+                    if shared:
+                        pack(state, scratch)
+                        keys[node] = hash_of(scratch)
+                    if settle(node, sign, first, number, proven, distance):
+                        if shared:
+                            remember(node, proven, distance, keys, table, table_facts)
+                        value = int(proven[node])
+                        break
+                if (visits[node] == 0 and node != 0) or length == _PATH_LIMIT:
                     # A playout: random moves to the end.
                     outcome = find_winner(state)
                     while outcome < 0:
@@ -130,13 +227,6 @@ def make_simulate(game: Game[Any]) -> Kernel[Any, None]:
                     elif outcome == 1:
                         value = -1
                     break
-                if number[node] == 0:
-                    children = count(state)
-                    first[node] = used[0]
-                    number[node] = children
-                    for k in range(children):
-                        action_of[used[0] + k] = nth(state, k)
-                    used[0] += children
                 mover = to_play(state)
                 movers[length - 1] = mover
                 sign = 1 - 2 * mover
@@ -144,68 +234,55 @@ def make_simulate(game: Game[Any]) -> Kernel[Any, None]:
                 end = start + int(number[node])
                 fresh = 0
                 for child in range(start, end):
-                    if visits[child] == 0:
+                    if visits[child] == 0 and proven[child] != -sign:
                         fresh += 1
                 chosen = -1
                 if fresh > 0:
                     skip = below(draw(key, counter), fresh)
                     counter += one
                     for child in range(start, end):
-                        if visits[child] == 0:
+                        if visits[child] == 0 and proven[child] != -sign:
                             if skip == 0:
                                 chosen = child
                                 break
                             skip -= 1
                 else:
                     best = -math.inf
-                    logarithm = math.log(float(visits[node]))
+                    logarithm = math.log(float(visits[node] - spent[node]))
                     for child in range(start, end):
                         if proven[child] == -sign:
                             continue
-                        seen = float(visits[child])
+                        seen = float(visits[child] - spent[child])
                         bound = sign * float(totals[child]) / seen + exploration * math.sqrt(logarithm / seen)
                         if bound > best:
                             best = bound
                             chosen = child
                 node = chosen
                 state = step(state, action_of[node])
-                if visits[node] == 0:
-                    outcome = find_winner(state)
-                    if outcome == 2:
-                        proven[node] = 0
-                    elif outcome >= 0:
-                        proven[node] = 1 - 2 * outcome
             # Back to the root; as long as the node below is proven, its parent may be.
             chain = proven[node] != UNKNOWN
             visits[node] += 1
             totals[node] += value
+            lost_visits = 0
+            lost_total = 0
             for level in range(length - 2, -1, -1):
+                below_node = node
                 node = path[level]
-                if chain:
-                    sign = 1 - 2 * movers[level]
-                    # Rank for the mover: wins above draws above losses, unknown children as losses not yet lost.
-                    best_value = -2
-                    best_distance = 0
-                    unknown = False
-                    for child in range(first[node], first[node] + number[node]):
-                        if proven[child] == UNKNOWN:
-                            unknown = True
-                            continue
-                        own = sign * int(proven[child])
-                        plies = distance[child] + 1
-                        better = own > best_value
-                        if own == best_value:
-                            better = plies < best_distance if own > 0 else plies > best_distance
-                        if better:
-                            best_value = own
-                            best_distance = plies
-                    chain = best_value == 1 or not unknown
-                    if chain:
-                        proven[node] = sign * best_value
-                        distance[node] = best_distance
-                        value = sign * best_value
                 visits[node] += 1
                 totals[node] += value
+                if chain:
+                    sign = 1 - 2 * movers[level]
+                    chain = settle(node, sign, first, number, proven, distance)
+                    if chain:
+                        value = int(proven[node])
+                        if shared:
+                            remember(node, proven, distance, keys, table, table_facts)
+                    elif proven[below_node] == -sign:
+                        # A move proven lost will not be played: its playouts no longer count above.
+                        lost_visits = visits[below_node] - spent[below_node]
+                        lost_total = totals[below_node]
+                totals[node] -= lost_total
+                spent[node] += lost_visits
         counters[0] = counter
 
     return kernel(simulate)
@@ -278,6 +355,8 @@ class MctsAgent(GameAgent):
         deadline = None if self.seconds is None else time.monotonic() + self.seconds
         chunk = _CHUNK if compiled or deadline is None else 16
         left, tree, n = self.simulations, new_tree(1), self.game.num_actions
+        slots = 1 << min(18, max(10, (4 * self.simulations).bit_length()))
+        table = np.zeros(slots, np.uint64), np.zeros((slots, 2), np.int64)
         while (left > 0 or deadline is not None) and tree.proven[0] == UNKNOWN:
             now = chunk if deadline is not None else min(chunk, left)
             if used[0] + now * n > tree.visits.size:
@@ -285,7 +364,7 @@ class MctsAgent(GameAgent):
             run(
                 simulate,
                 compiled,
-                (words, memory, self.stream.key, counters, used, now, self.exploration, *tree),
+                (words, memory, self.stream.key, counters, used, now, self.exploration, *tree, *table),
                 f"Monte Carlo tree search of {self.game.name}",
             )
             left -= now
@@ -305,7 +384,7 @@ class MctsAgent(GameAgent):
             if tree.proven[child] != UNKNOWN:
                 outcome = proven[action] = sign * int(tree.proven[child])
             if seen:
-                values[action] = sign * int(tree.totals[child]) / seen
+                values[action] = sign * int(tree.totals[child]) / max(1, seen - int(tree.spent[child]))
             plies = int(tree.distance[child])
             if outcome == 1:
                 rank = (2, -plies, 0.0)

@@ -9,7 +9,7 @@ from board_agents.agent import GameAgent
 from board_envs.game import Game
 from board_envs.types import IllegalActionError, MissingExtraError, PositionError, SpecError
 
-SEARCH_LIMIT = 200_000
+SEARCH_LIMIT = 30_000
 """Positions looked at to find moves that lead to the one shown."""
 _PASS = 64
 """OpenSpiel's action for a skipped seat in Othello."""
