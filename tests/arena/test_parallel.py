@@ -1,5 +1,6 @@
 """Several workers: the same records as one, whatever their number; a killed worker loses nothing."""
 
+import json
 import os
 import signal
 
@@ -10,6 +11,7 @@ pytest.importorskip("joblib")
 from board_agents.arena import Ending, plan
 from board_agents.arena.parallel import WorkerError, count_workers, play_parallel
 from board_agents.arena.tournament import play
+from board_agents.cli import main
 from board_envs import make_game
 
 NIM = make_game("nim")
@@ -104,3 +106,43 @@ def test_wrong_numbers_and_backends_are_refused(serial):
         next(play_parallel(NIM, SPECS, serial[0], workers=-1))
     with pytest.raises(ValueError, match="no backend 'dask'; there are: loky, ray"):
         next(play_parallel(NIM, SPECS, serial[0], workers=1, backend="dask"))
+
+
+def test_the_command_gives_the_same_table_with_workers_and_goes_on_from_a_database(tmp_path, capsys):
+    pytest.importorskip("sqlalchemy")
+
+    def table(*options):
+        assert main(["tournament", "nim", "-a", "random,greedy,nim-xor", "--json", *options]) == 0
+        data = json.loads(capsys.readouterr().out)
+        for agent in data["agents"]:
+            del agent["seconds"]
+        return data
+
+    database = str(tmp_path / "games.db")
+    alone = table("-n", "12")
+    assert table("-n", "4", "--records", database) != alone
+    assert table("-n", "12", "--records", database, "--workers", "2") == alone
+    assert table("-n", "12", "--records", database) == alone
+    from board_agents.arena.store import Store
+
+    with Store(database) as store:
+        assert store.count("tournament") == 36
+        records = list(store.records())
+    assert {r.key for r in records} == {t.key for t in plan(NIM, ["random", "greedy", "nim-xor"], 12)}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--workers", "-2"], "workers is 0"),
+        (["--backend", "dask"], "no backend 'dask'"),
+        (["--sprt", "10"], "--sprt is two numbers"),
+        (["--sprt", "10,5"], "--sprt is two numbers"),
+        (["--records", "mysql://host/games"], "not in mysql"),
+    ],
+)
+def test_mistakes_are_told_in_one_line(options, message, capsys):
+    assert main(["tournament", "nim", "-a", "random,greedy", "-n", "2", *options]) == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert (captured.err.count("\n"), captured.out) == (1, "")

@@ -1,11 +1,21 @@
 """Likelihood of superiority and the sequential test against numerical integration and simulation."""
 
+import json
 import math
 
 import numpy as np
 import pytest
 
-from board_agents.arena.sprt import Sprt, likelihood_of_superiority, log_likelihood_ratio, score_of_elo
+from board_agents.arena import tournament
+from board_agents.arena.sprt import (
+    PairCounter,
+    Sprt,
+    likelihood_of_superiority,
+    log_likelihood_ratio,
+    score_of_elo,
+)
+from board_agents.cli import main
+from board_envs import make_game
 
 
 @pytest.mark.parametrize(("wins", "losses"), [(0, 0), (1, 0), (0, 3), (7, 5), (40, 60), (300, 280)])
@@ -96,3 +106,38 @@ def test_wrong_counts_are_refused():
         log_likelihood_ratio((3, -1), 0.5, 0.6)
     with pytest.raises(ValueError, match="strictly"):
         log_likelihood_ratio((3, 1), 0.5, 1.0)
+
+
+def test_pairs_are_counted_by_points_in_any_order():
+    game = make_game("connect-four", rows=4, columns=4, connect=4)
+    records = list(tournament(game, ["greedy", "random"], games=41, seed=2).records)
+    points = {}
+    for record in records:
+        won = record.winner if record.winner == 2 else record.agents[record.winner]
+        points.setdefault(record.opening_number, []).append({"greedy": 1, 2: 0.5, "random": 0}[won])
+    expected = [sum(sum(p) == score and len(p) == 2 for p in points.values()) for score in (0, 0.5, 1, 1.5, 2)]
+    for order in (records, records[::-1]):
+        pairs = PairCounter("greedy")
+        complete = [pairs.add(record) for record in order]
+        assert pairs.counts == expected
+        assert sum(complete) == sum(expected) == 20  # the game of the last opening has no partner
+
+
+def test_pairs_with_an_unfinished_game_are_left_out():
+    records = tournament(make_game("nim"), ["greedy", "random"], games=8, seed=2, max_plies=3).records
+    pairs = PairCounter("greedy")
+    assert not any(pairs.add(record) for record in records if record.opening_number == 0)
+    for record in records:
+        pairs.add(record)
+    assert pairs.left_out > 0
+
+
+def test_a_match_stops_when_the_test_is_sure(capsys):
+    arguments = ["tournament", "nim", "-a", "nim-xor,random", "-n", "400", "--json", "--sprt"]
+    assert main([*arguments, "0,100"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["sprt"]["decision"] == "accept"
+    assert data["played"] == 2 * data["sprt"]["observations"] < 60
+    assert data["pairs"][0]["superiority"] > 0.999
+    assert main([*arguments, "0,100", "-a", "greedy"]) == 2
+    assert "compares two agents" in capsys.readouterr().err

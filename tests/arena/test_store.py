@@ -54,7 +54,7 @@ def some_records(game, games=6, agents=("random", "greedy")):
 
 def write_one_and_fail(writer, record):
     with writer:
-        writer.write(record)
+        writer.append(record)
         raise KeyError
 
 
@@ -103,7 +103,7 @@ def test_a_writer_writes_batches_and_the_rest_at_the_end(url):
     with Store(url) as store:
         with store.writer("run", batch=2) as writer:
             for record in records[:3]:
-                writer.write(record)
+                writer.append(record)
             assert store.count() == 2
         assert (store.count(), writer.new) == (3, 3)
         with pytest.raises(KeyError):

@@ -15,6 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from board_agents.arena.records import GameRecord
+from board_envs.types import Outcome
+
 Decision = Literal["accept", "reject", "continue"]
 _UNSEEN = 1e-3
 """Weight given to a kind of result that was not seen, so that its probability can be fitted at all."""
@@ -42,6 +45,41 @@ def likelihood_of_superiority(wins: int, losses: int) -> float:
         total += term
     tail = total / (1 << n) if n < 1000 else math.exp(math.log(total) - n * math.log(2.0))
     return tail if wins <= losses else 1.0 - tail
+
+
+class PairCounter:
+    """Counts the results of two agents' paired games as they come in.
+
+    Attributes:
+        name: the agent in whose view it counts.
+        counts: pairs in which it scored 0, 1/2, 1, 3/2 and 2 points.
+        left_out: pairs with an unfinished game.
+
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.counts = [0] * 5
+        self.left_out = 0
+        self._waiting: dict[tuple[str, int], GameRecord] = {}
+
+    def add(self, record: GameRecord) -> bool:
+        """Take a game; True if it made a pair complete that counts."""
+        key = record.start, record.opening_number
+        other = self._waiting.pop(key, None)
+        if other is None or other.agents == record.agents:
+            self._waiting[key] = record
+            return False
+        if Outcome.ONGOING in (record.winner, other.winner):
+            self.left_out += 1
+            return False
+        self.counts[self._half_points(record) + self._half_points(other)] += 1
+        return True
+
+    def _half_points(self, record: GameRecord) -> int:
+        if record.winner == Outcome.DRAW:
+            return 1
+        return 2 if record.agents[record.winner] == self.name else 0
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,51 @@
-"""Records in a file: one line of JSON a game, appended as games end."""
+"""Where a run keeps its records: a file with one line of JSON a game, or a database."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Protocol
 
 from board_agents.arena.records import GameRecord, RecordError
+
+DATABASE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
+
+
+class Records(Protocol):
+    """What a run appends to and continues from."""
+
+    def read(self) -> list[GameRecord]:
+        """Return the records that are there, each game once."""
+        ...
+
+    def append(self, record: GameRecord) -> None:
+        """Keep a game."""
+        ...
+
+
+def is_database(target: str | Path) -> bool:
+    """Whether a target is a database, by its form: a URL, or a file that ends in .db, .sqlite or .sqlite3."""
+    return "://" in str(target) or str(target).endswith(DATABASE_SUFFIXES)
+
+
+@contextlib.contextmanager
+def open_records(target: str | Path, run: str) -> Iterator[Records]:
+    """Open a file or database (see `is_database`) to keep a run's records in.
+
+    Args:
+        target: a path or a database URL.
+        run: the run's name in a database; a file holds one run.
+
+    """
+    if not is_database(target):
+        yield RecordFile(Path(target))
+        return
+    from board_agents.arena.store import Store
+
+    with Store(target) as store, store.writer(run) as writer:
+        yield writer
 
 
 class RecordFile:

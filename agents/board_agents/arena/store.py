@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -28,10 +29,12 @@ from board_envs.types import IllegalActionError, MissingExtraError, Outcome
 
 BATCH = 500
 """Games a transaction."""
+WAIT_SECONDS = 2.0
+"""How long a game waits for others before it is written."""
 _BUSY_SECONDS = 60
 
 
-class StoreError(ValueError):
+class StoreError(RecordError):
     """A database that cannot be used: a wrong URL, no connection, another schema version, no such run."""
 
 
@@ -138,7 +141,7 @@ class Store:
             return _insert_counted(connection, GameRow, rows)
 
     def writer(self, run: str, batch: int = BATCH) -> Writer:
-        """Return a context manager whose `write` keeps games until a batch is full; leaving it writes the rest."""
+        """Return a context manager whose `append` keeps games until a batch is full; leaving it writes the rest."""
         return Writer(self, run, batch)
 
     def add_analyses(
@@ -224,7 +227,9 @@ class Store:
 
 
 class Writer:
-    """Keeps games until a batch is full and writes them together; leaving its ``with`` block writes the rest.
+    """Keeps games until a batch is full, or some seconds old, and writes them together; leaving it writes the rest.
+
+    A killed process loses the games that were waiting, no more; a run that goes on plays them again.
 
     Attributes:
         new: games written so far that the run did not have yet.
@@ -235,17 +240,23 @@ class Writer:
         self.store, self.run, self.batch = store, run, batch
         self.new = 0
         self._waiting: list[GameRecord] = []
+        self._written = time.monotonic()
 
-    def write(self, record: GameRecord) -> None:
-        """Take a game; it is on disk when its batch is."""
+    def read(self) -> list[GameRecord]:
+        """Return the games of the run that are in the database."""
+        return list(self.store.records(self.run))
+
+    def append(self, record: GameRecord) -> None:
+        """Take a game; it is in the database when its batch is."""
         self._waiting.append(record)
-        if len(self._waiting) >= self.batch:
+        if len(self._waiting) >= self.batch or time.monotonic() - self._written > WAIT_SECONDS:
             self.flush()
 
     def flush(self) -> None:
         """Write what is waiting."""
         waiting, self._waiting = self._waiting, []
         self.new += self.store.add(waiting, self.run, self.batch)
+        self._written = time.monotonic()
 
     def __enter__(self) -> Writer:
         return self

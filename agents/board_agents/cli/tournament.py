@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -12,10 +13,12 @@ from rich.table import Table
 from rich.text import Text
 
 import board_envs
-from board_agents.arena.play import Builder, build_agent
+from board_agents.arena.parallel import WorkerError, play_parallel
+from board_agents.arena.play import build_agent
 from board_agents.arena.ratings import Rating, to_json
 from board_agents.arena.records import FAULTS, GameRecord
-from board_agents.arena.storage import RecordFile
+from board_agents.arena.sprt import PairCounter, Sprt, SprtResult, likelihood_of_superiority
+from board_agents.arena.storage import open_records
 from board_agents.arena.tally import Tally
 from board_agents.arena.tournament import Result, name_entrants, plan, play, summarise
 from board_agents.cli.console import (
@@ -60,9 +63,25 @@ def command(
     time_limit: Annotated[float | None, typer.Option(help="Seconds a move may take; a slower one loses.")] = None,
     max_plies: Annotated[int | None, typer.Option(help="Longer games are broken off and counted apart.")] = None,
     records: Annotated[
-        Path | None,
-        typer.Option(help="Keep every game in this file (JSON lines); games found there are not played again."),
+        str | None,
+        typer.Option(
+            metavar="FILE|URL",
+            help="Keep every game in this file (JSON lines; .db is an SQLite database) or database (postgresql://...); "
+            "games found there are not played again.",
+        ),
     ] = None,
+    run: Annotated[str, typer.Option(help="The run's name in a database; a stopped run goes on by it.")] = "tournament",
+    sprt: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ELO0,ELO1",
+            help="Two agents: stop as soon as a sequential test (5 % errors) tells whether the first is ELO0 or ELO1 "
+            "points stronger.",
+        ),
+    ] = None,
+    workers: Annotated[int, typer.Option("--workers", "-w", help="Processes; 0 is one a processor.")] = 1,
+    backend: Annotated[str, typer.Option(help="Where workers run: loky (this machine) or ray (a cluster).")] = "loky",
+    address: Annotated[str | None, typer.Option(help="With --backend ray: the cluster's address.")] = None,
     json: AsJson = False,
 ) -> int:
     """Let agents play each other, every opening from both seats, and rate them."""
@@ -83,44 +102,106 @@ def command(
         tasks = plan(game, list(entrants), games, seed=check_seed(seed), opening_plies=opening_plies, start=start)
     except ValueError as error:
         raise UserError(str(error)) from error
-    played, stopped = _run(game, entrants, tasks, time_limit, max_plies, records)
+    test = _read_sprt(sprt, list(entrants))
+
+    def begin(done: Sequence[GameRecord]) -> Iterator[GameRecord]:
+        if workers == 1 and backend == "loky":
+            return play(game, entrants, tasks, done=done, time_limit=time_limit, max_plies=max_plies)
+        return play_parallel(
+            game,
+            entrants,
+            tasks,
+            workers=workers,
+            backend=backend,
+            address=address,
+            done=done,
+            time_limit=time_limit,
+            max_plies=max_plies,
+        )
+
+    try:
+        played, stopped = _run(begin, list(entrants), len(tasks), None if records is None else (records, run), test)
+    except (WorkerError, ValueError) as error:
+        raise UserError(str(error)) from error
     result = summarise(played, list(entrants), anchor=anchor)
+    decided = None if test is None else test.result()
     if json:
-        print_json(as_data(game, result, seed=seed, games=games, planned=len(tasks)))
+        data = as_data(game, result, seed=seed, games=games, planned=len(tasks))
+        print_json(data if decided is None else data | {"sprt": asdict(decided)})
     else:
         _show(game, result, seed, games, len(tasks))
+        if test is not None:
+            out().print(test.text(), markup=False)
     return INTERRUPTED if stopped else 0
 
 
+class _Test:
+    """The sequential test of one match, fed as games end."""
+
+    def __init__(self, sprt: Sprt, name: str) -> None:
+        self.sprt, self.pairs = sprt, PairCounter(name)
+
+    def result(self) -> SprtResult:
+        """Judge the pairs so far."""
+        return self.sprt.test(self.pairs.counts)
+
+    def text(self) -> str:
+        """Tell the result in words."""
+        result, sprt = self.result(), self.sprt
+        verdicts = {
+            "accept": f"{self.pairs.name} is {sprt.elo1:g} points stronger rather than {sprt.elo0:g}",
+            "reject": f"{self.pairs.name} is {sprt.elo0:g} points stronger rather than {sprt.elo1:g}",
+            "continue": "undecided",
+        }
+        return (
+            f"sequential test after {result.observations} pairs: {verdicts[result.decision]} "
+            f"(log-likelihood ratio {result.llr:.2f}, bounds {result.lower:.2f} and {result.upper:.2f})"
+        )
+
+
+def _read_sprt(text: str | None, names: list[str]) -> _Test | None:
+    if text is None:
+        return None
+    if len(names) != 2:
+        raise UserError(f"--sprt compares two agents, not {len(names)}")
+    try:
+        elo0, elo1 = map(float, text.split(","))
+        return _Test(Sprt(elo0, elo1), names[0])
+    except ValueError as error:
+        raise UserError(f"--sprt is two numbers ELO0,ELO1 with ELO0 below ELO1, not {text!r}") from error
+
+
 def _run(
-    game: Game[Any],
-    entrants: dict[str, Builder],
-    tasks: Sequence[Any],
-    time_limit: float | None,
-    max_plies: int | None,
-    path: Path | None,
+    begin: Callable[[Sequence[GameRecord]], Iterator[GameRecord]],
+    names: list[str],
+    total: int,
+    kept: tuple[str, str] | None,
+    test: _Test | None,
 ) -> tuple[list[GameRecord], bool]:
     """Play with live progress; return the records, and whether Ctrl-C ended it."""
-    file = None if path is None else RecordFile(path)
-    done = [] if file is None else file.read()
-    if file is not None and file.dropped:
-        err().print(f"{path}: an incomplete last line was dropped", markup=False)
-    known = {record.key for record in done}
-    score = {name: Tally() for name in entrants}
+    score = {name: Tally() for name in names}
     played: list[GameRecord] = []
-    try:
-        with progress("games", len(tasks)) as bar:
-            for record in play(game, entrants, tasks, done=done, time_limit=time_limit, max_plies=max_plies):
+    with contextlib.ExitStack() as stack:
+        keep = None if kept is None else stack.enter_context(open_records(*kept))
+        done = [] if keep is None else keep.read()
+        if getattr(keep, "dropped", 0):
+            err().print(f"{kept and kept[0]}: an incomplete last line was dropped", markup=False)
+        known = {record.key for record in done}
+        try:
+            bar = stack.enter_context(progress("games", total))
+            for record in begin(done):
                 played.append(record)
-                if file is not None and record.key not in known:
-                    file.append(record)
+                if keep is not None and record.key not in known:
+                    keep.append(record)
                 for seat, name in enumerate(record.agents):
                     score[name].add(record, seat)
                 leaders = sorted(score.items(), key=lambda item: -item[1].score if item[1].decided else 0)
                 remark = "  ".join(f"{name} {tally.score:.0%}" for name, tally in leaders[:3] if tally.decided)
                 bar.update(bar.task_ids[0], advance=1, remark=Text(remark).plain.replace("[", r"\["))
-    except KeyboardInterrupt:
-        return played, True
+                if test is not None and test.pairs.add(record) and test.result().decision != "continue":
+                    break
+        except KeyboardInterrupt:
+            return played, True
     return played, False
 
 
@@ -165,6 +246,7 @@ def as_data(game: Game[Any], result: Result, *, seed: int, games: int, planned: 
                 "first": counts(pair.seats[0]),
                 "second": counts(pair.seats[1]),
                 "total": counts(pair.total),
+                "superiority": likelihood_of_superiority(pair.total.wins, pair.total.losses),
                 "games": pair.games,
                 "distinct": pair.distinct,
                 "openings_from_one_seat": pair.half_pairs,
@@ -200,10 +282,11 @@ def _show(game: Game[Any], result: Result, seed: int, games: int, planned: int) 
     console.print(table)
     if len(result.pairs) > 1:
         cross = Table("pair", title="Every two agents (in the first one's view)", title_justify="left")
-        for column in ("W/D/L", "begins W/D/L", "answers W/D/L", "different games"):
+        for column in ("W/D/L", "begins W/D/L", "answers W/D/L", "different games", "first is better"):
             cross.add_column(column, justify="right")
         for pair in result.pairs:
             row = [show_tally(pair.total), *map(show_tally, pair.seats), f"{pair.distinct} of {pair.games}"]
+            row.append(f"{likelihood_of_superiority(pair.total.wins, pair.total.losses):.1%}")
             cross.add_row(Text(" - ".join(pair.agents)), *row)
         console.print(cross)
     for line in remarks(result, planned):
