@@ -134,6 +134,31 @@ def test_games_lists_parameters_ids_and_agents(run):
     assert run("games", "chess")[0] == 2
 
 
+def test_programs_that_fail_are_recorded_as_such_and_the_tournament_goes_on(run, tmp_path):
+    answers = {"illegal": "print('z9')", "crash": "sys.exit(3)", "timeout": "time.sleep(60)"}
+    specs = ["random"]
+    for name, answer in answers.items():
+        program = tmp_path / f"{name}.py"
+        program.write_text(
+            "import sys, time\n"
+            "for line in sys.stdin:\n"
+            f"    if line.startswith('move'):\n        {answer}\n"
+            "    elif not line.startswith('quit'):\n        print('ready')\n"
+            "    sys.stdout.flush()\n"
+        )
+        limit = ",seconds=1" if name == "timeout" else ""
+        specs.append(f'program:command="{sys.executable} {program}"{limit}')
+    code, out, err = run("tournament", "nim", "-a", ",".join(specs), "-n", 2, "--opening-plies", 0, "--json")
+    assert (code, err) == (0, "")
+    random, *programs = json.loads(out)["agents"]
+    assert random["total"]["wins"] == 6
+    for name, entry in zip(answers, programs, strict=True):
+        faults = entry["faults"]
+        assert faults[name] >= 3
+        assert sum(faults.values()) == faults[name]
+    assert sum(sum(entry["faults"].values()) for entry in programs) == 12
+
+
 def test_ctrl_c_shows_what_was_played(tmp_path):
     file = tmp_path / "games.jsonl"
     code = "import sys; from board_agents.cli import main; sys.exit(main())"

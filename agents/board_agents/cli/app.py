@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import board_envs
-from board_agents.cli import evaluate, games, tournament
+from board_agents.cli import evaluate, games, play, tournament
 
 
 def make_app() -> typer.Typer:
@@ -23,6 +23,7 @@ def make_app() -> typer.Typer:
     app.callback()(_root)
     app.command("tournament")(tournament.command)
     app.command("evaluate")(evaluate.command)
+    app.command("play")(play.command)
     app.command("games")(games.command)
     return app
 
