@@ -38,6 +38,9 @@ class ExhaustiveOracle:
             history costs time, counts for four); beyond it the answer is None. What was found stays in memory, so that
             asking again goes further.
 
+    Attributes:
+        unit: of the values.
+
     """
 
     def __init__(self, game: Game[Any], *, budget: int = 150_000) -> None:
@@ -45,6 +48,7 @@ class ExhaustiveOracle:
         self.budget = check_int("exhaustive", "budget", budget, 1, 10**9)
         self._memory: dict[Any, int] = {}
         self._left = 0
+        self.unit = "pons" if game.name == "connect-four" else game.unit
         self._end = _ENDINGS.get(game.name, _margin_at_end)(game)
         self._awale = AwaleKeys(game, self._spend) if game.name == "awale" else None
 
