@@ -211,10 +211,15 @@ class Store:
                 yield _record(row, names)
             last = rows[-1].id
 
+    def table(self, query: Executable) -> tuple[list[str], list[dict[str, Any]]]:
+        """Run a query and return the names of its columns and its rows, column name -> value."""
+        with self.engine.connect() as connection:
+            result = connection.execute(query)
+            return list(result.keys()), [dict(row) for row in result.mappings()]
+
     def rows(self, query: Executable) -> list[dict[str, Any]]:
         """Run a query and return its rows, column name -> value."""
-        with self.engine.connect() as connection:
-            return [dict(row) for row in connection.execute(query).mappings()]
+        return self.table(query)[1]
 
     def scalars(self, query: Executable) -> list[Any]:
         """Run a query of one column and return its values."""

@@ -1,0 +1,179 @@
+"""``board-envs records``: copy, check, question and analyse recorded games."""
+
+from __future__ import annotations
+
+import csv
+import inspect
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from board_agents.arena.export import read_records, write_records
+from board_agents.arena.storage import is_database
+from board_agents.cli.console import AsJson, UserError, out, print_json, tracked
+from board_agents.registry import make_agent, make_oracle
+
+Source = Annotated[
+    str,
+    typer.Argument(
+        metavar="SOURCE", help="Games in .jsonl, .txt (transcripts), .parquet, .db (SQLite) or postgresql://..."
+    ),
+]
+Database = Annotated[str, typer.Argument(metavar="DATABASE", help="A .db file (SQLite) or postgresql://...")]
+Run = Annotated[str | None, typer.Option("--run", help="Of a database, this run's games only.")]
+
+
+def make_app() -> typer.Typer:
+    """Return the group of commands."""
+    app = typer.Typer(
+        help="Recorded games: copy them between files and databases, check, question and analyse them.",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+    )
+    app.command("copy")(copy)
+    app.command("check")(check)
+    app.command("query")(query)
+    app.command("analyse")(analyse)
+    return app
+
+
+def copy(
+    source: Source,
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="Where to, in any of the same forms.")],
+    run: Run = None,
+    into: Annotated[str, typer.Option(help="In a database, the run's name.")] = "import",
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the target file if it is there.")] = False,
+) -> None:
+    """Copy games from one form to another; each is replayed, and one that does not reach its own end is refused."""
+    if not is_database(target) and not overwrite and Path(target).exists():
+        raise UserError(f"{target} is there already; --overwrite replaces it")
+    written = write_records(target, read_records(source, run), into)
+    out().print(f"{written} games written to {target}", markup=False)
+
+
+def check(source: Source, run: Run = None, json: AsJson = False) -> None:
+    """Replay all games and tell what there is."""
+    games: dict[str, int] = {}
+    endings: dict[str, int] = {}
+    plies = 0
+    for record in read_records(source, run):
+        games[record.game] = games.get(record.game, 0) + 1
+        endings[record.ending.value] = endings.get(record.ending.value, 0) + 1
+        plies += len(record.actions)
+    total = sum(games.values())
+    if json:
+        print_json({"games": total, "plies": plies, "by_game": games, "by_ending": endings})
+        return
+    console = out()
+    console.print(f"{total} games, {plies} moves, each replayed to its own end", markup=False)
+    for counts in (games, endings):
+        console.print("  " + ", ".join(f"{name}: {count}" for name, count in counts.items()), markup=False)
+
+
+def query(
+    database: Database,
+    name: Annotated[str | None, typer.Argument(metavar="[QUERY]", help="The question; without one, list all.")] = None,
+    values: Annotated[list[str] | None, typer.Argument(metavar="KEY=VALUE", help="What it asks for.")] = None,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print comma separated values.")] = False,
+    json: AsJson = False,
+) -> None:
+    """Put a ready question to a database: wins, mean score, positions analysed deeper than n ..."""
+    from board_agents.arena.queries import QUERIES
+    from board_agents.arena.store import Store
+
+    if name is None:
+        _list_queries(QUERIES)
+        return
+    if name not in QUERIES:
+        raise UserError(f"there is no question {name!r}; there are: {', '.join(QUERIES)}")
+    made = QUERIES[name](**_arguments(name, QUERIES[name], values or []))
+    with Store(database) as store:
+        columns, rows = store.table(made)
+    if json:
+        print_json([{key: _plain(value) for key, value in row.items()} for row in rows])
+        return
+    if as_csv:
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows([row[column] for column in columns] for row in rows)
+        return
+    table = Table(*columns, title=f"{name}: {len(rows)} rows", title_justify="left")
+    for row in rows:
+        table.add_row(*(Text("-" if row[column] is None else _show(row[column])) for column in columns))
+    out().print(table)
+
+
+def analyse(
+    database: Database,
+    agent: Annotated[str | None, typer.Option(metavar="SPEC", help="A search agent: minimax, alpha-beta ...")] = None,
+    oracle: Annotated[
+        str | None, typer.Option(metavar="SPEC", help="Who knows exact values; 'default' is a game's best.")
+    ] = None,
+    run: Run = None,
+) -> None:
+    """Judge every position of a database's games and write what was found into its table of positions."""
+    from board_agents.arena.store import Store
+
+    if (agent is None) == (oracle is None):
+        raise UserError("give either --agent or --oracle")
+    if agent is not None:
+        analyst = partial(make_agent, agent)
+    else:
+        analyst = partial(_oracle, None if oracle == "default" else oracle)
+    with Store(database) as store:
+        try:
+            written = store.add_analyses(
+                analyst, agent or f"oracle {oracle}", run, progress=partial(tracked, "games analysed")
+            )
+        except TypeError as error:
+            raise UserError(str(error)) from error
+    out().print(f"{written} positions analysed", markup=False)
+
+
+def _oracle(spec: str | None, game: Any) -> Any:
+    return make_oracle(game, spec)
+
+
+def _list_queries(queries: dict[str, Any]) -> None:
+    table = Table("question", "asks for", "tells")
+    for name, function in queries.items():
+        asked = ", ".join(map(str, inspect.signature(function).parameters.values()))
+        table.add_row(Text(name), Text(asked), Text((inspect.getdoc(function) or "").splitlines()[0]))
+    out().print(table)
+
+
+def _arguments(name: str, function: Any, texts: list[str]) -> dict[str, Any]:
+    """Read "key=value" texts by the parameters of a query's function."""
+    known = inspect.signature(function).parameters
+    offered = f"{name} asks for: {', '.join(known) or 'nothing'}"
+    values: dict[str, Any] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals or key not in known:
+            raise UserError(f"{text!r} is nothing that {offered}")
+        if known[key].annotation == "int":
+            if not (value.isascii() and value.lstrip("-").isdigit()):
+                raise UserError(f"{key} is a whole number, not {value!r}")
+            values[key] = int(value)
+        else:
+            values[key] = value
+    missing = [key for key, parameter in known.items() if parameter.default is parameter.empty and key not in values]
+    if missing:
+        raise UserError(f"{offered}; {', '.join(missing)} must be given, as in {missing[0]}=...")
+    return values
+
+
+def _plain(value: Any) -> Any:
+    """Return a value that JSON has; codes of boards, which its readers may round, as texts."""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 1 << 53:
+        return str(value)
+    return value if isinstance(value, (int, float, str, type(None))) else str(value)
+
+
+def _show(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
