@@ -91,7 +91,7 @@ class AwaleNotation:
     def text_to_action(self, state: State, text: str) -> int:
         """Read a pit of the mover, counted from 0."""
         text = text.strip()
-        if not (text.isascii() and text.isdigit()) or int(text) >= self.pits:
+        if not (text.isascii() and text.isdigit() and len(text) <= 9 and int(text) < self.pits):
             raise IllegalActionError(f"{text!r} is no pit; the mover's pits are 0 to {self.pits - 1}")
         return int(text)
 

@@ -86,7 +86,7 @@ class ConnectFourNotation:
     def text_to_action(self, state: State, text: str) -> int:
         """Read a column, counted from 1."""
         text = text.strip()
-        if not (text.isascii() and text.isdigit()) or not 1 <= int(text) <= self.columns:
+        if not (text.isascii() and text.isdigit() and len(text) <= 9 and 1 <= int(text) <= self.columns):
             raise IllegalActionError(f"{text!r} is no column; columns are 1 to {self.columns}")
         return int(text) - 1
 

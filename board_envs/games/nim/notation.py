@@ -10,7 +10,7 @@ import numpy as np
 from board_envs.games.nim.rules import State
 from board_envs.types import IllegalActionError, PositionError
 
-_MOVE = re.compile(r"(\d+):(\d+)", re.ASCII)
+_MOVE = re.compile(r"(\d{1,9}):(\d{1,9})", re.ASCII)
 
 
 class NimNotation:
@@ -33,7 +33,7 @@ class NimNotation:
         if seat not in ("0", "1"):
             raise PositionError(f"{text!r}: the seat to move is 0 or 1, not {seat!r}")
         numbers = body.split(",")
-        if not all(number.isascii() and number.isdigit() for number in numbers):
+        if not all(number.isascii() and number.isdigit() and len(number) <= 9 for number in numbers):
             raise PositionError(f"{text!r}: heaps are whole numbers separated by commas")
         sizes = [int(number) for number in numbers]
         if len(sizes) != len(self.heaps):
