@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import board_envs
-from board_agents.cli import evaluate, games, play, tournament
+from board_agents.cli import analyse, evaluate, games, play, records, tournament
 
 
 def make_app() -> typer.Typer:
@@ -23,7 +23,10 @@ def make_app() -> typer.Typer:
     app.callback()(_root)
     app.command("tournament")(tournament.command)
     app.command("evaluate")(evaluate.command)
+    # A position may begin with "-": it is no option.
+    app.command("analyse", context_settings={"ignore_unknown_options": True})(analyse.command)
     app.command("play")(play.command)
+    app.add_typer(records.make_app(), name="records")
     app.command("games")(games.command)
     return app
 

@@ -1,0 +1,173 @@
+import io
+import json
+
+import pytest
+
+from board_agents.registry import make_oracle
+from board_envs import make_game
+
+KEYS = {"game", "position", "to_play", "winner", "exact", "unit", "value", "moves", "best", "line"}
+
+
+@pytest.fixture
+def stream(run, monkeypatch):
+    """Run analyse with bytes on standard input; returns the exit code and the parsed lines."""
+
+    def call(data, *arguments):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data), encoding="utf-8"))
+        code, out, err = run("analyse", *arguments, "--stdin")
+        assert err == ""
+        return code, [json.loads(line) for line in out.splitlines()]
+
+    return call
+
+
+@pytest.mark.parametrize("misere", ["false", "true"])
+def test_nim_by_its_closed_form(run, misere):
+    code, out, _ = run("analyse", "nim", "1,2,3 1", "--json", "--param", f"misere={misere}")
+    assert code == 0
+    data = json.loads(out)
+    assert set(data) == KEYS
+    assert (data["to_play"], data["exact"], data["unit"], data["value"]) == (1, True, "win", -1)
+    assert data["moves"] == dict.fromkeys(["1:1", "2:1", "2:2", "3:1", "3:2", "3:3"], -1)
+    assert data["best"] == list(data["moves"])
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("nim", {"heaps": (2, 3, 1)}),
+        ("reversi", {"size": 4}),
+        ("connect-four", {"rows": 3, "columns": 4, "connect": 3}),
+        ("awale", {"pits": 2, "seeds": 1}),
+    ],
+)
+def test_the_line_is_play_by_the_best_values_to_the_end(run, name, parameters):
+    game = make_game(name, **parameters)
+    oracle = make_oracle(game, "exhaustive:budget=3000000")
+    arguments = []
+    for key, value in parameters.items():
+        text = ",".join(map(str, value)) if isinstance(value, tuple) else value
+        arguments += ["--param", f"{key}={text}"]
+    code, out, _ = run("analyse", name, "--json", "--oracle", "exhaustive:budget=3000000", *arguments)
+    assert code == 0
+    data = json.loads(out)
+    state = game.initial_state()
+    assert data["position"] == game.format(state)
+    for move in data["line"]:
+        values = oracle.action_values(state)
+        action = game.text_to_action(state, move)
+        assert values[action] == max(values.values())
+        state = game.step(state, action)
+    assert game.is_terminal(state)
+    assert data["moves"] == {
+        game.action_to_text(game.initial_state(), action): value
+        for action, value in oracle.action_values(game.initial_state()).items()
+    }
+    assert data["value"] == max(data["moves"].values())
+    assert set(data["best"]) == {move for move, value in data["moves"].items() if value == data["value"]}
+
+
+def test_connect_four_tells_plies_beside_pons_score(run):
+    arguments = ["--param", "rows=3", "--param", "columns=4", "--param", "connect=3"]
+    game = make_game("connect-four", rows=3, columns=4, connect=3)
+    state = game.initial_state()
+    data = json.loads(run("analyse", "connect-four", "--json", *arguments)[1])
+    assert data["unit"] == "pons"
+    assert data["plies"] == len(data["line"])
+    # The score is a function of the plies: (cells + 1 - stones before the winning move) // 2.
+    assert data["value"] == (12 + 1 - (data["plies"] - 1)) // 2
+    assert data["winner"] == -1
+    code, out, _ = run("analyse", "connect-four", *arguments)
+    assert code == 0
+    assert f"wins in {data['plies']} plies" in out
+    assert "best line: " + "".join(data["line"]) in out
+    for move, plies in data["move_plies"].items():
+        after = json.loads(run("analyse", "connect-four", move, "--moves", "--json", *arguments)[1])
+        assert after["plies"] + 1 == plies
+        assert after["position"] == game.format(game.step(state, game.text_to_action(state, move)))
+
+
+def test_reversi_by_either_way_of_counting(run):
+    pytest.importorskip("numba")
+    plain = json.loads(run("analyse", "reversi", "--param", "size=4", "--json")[1])
+    tournament = json.loads(run("analyse", "reversi", "--param", "size=4", "--json", "--empties-to-winner")[1])
+    assert (plain["value"], tournament["value"]) == (-8, -10)
+    assert plain["unit"] == tournament["unit"] == "discs"
+
+
+def test_a_position_out_of_reach_is_told_as_such(run):
+    code, out, _ = run("analyse", "connect-four", "--json", "--oracle", "exhaustive:budget=100")
+    assert code == 0
+    data = json.loads(out)
+    assert data["exact"] is False
+    assert data["value"] is None
+    assert set(data["moves"].values()) == {None}
+    assert data["best"] == data["line"] == []
+    assert "within the oracle's reach" in run("analyse", "connect-four", "--oracle", "exhaustive:budget=100")[1]
+
+
+def test_a_finished_game_has_a_winner_and_no_moves(run):
+    data = json.loads(run("analyse", "nim", "0,0,0 1", "--json")[1])
+    assert (data["winner"], data["value"], data["moves"], data["line"]) == (0, None, {}, [])
+    assert "the game is over: player_0 won" in run("analyse", "nim", "0,0,0 1")[1]
+
+
+def test_a_stream_answers_every_line_and_stops_at_none(stream):
+    lines = [
+        b"3,4,5",
+        b"9,9,9",
+        b"",
+        b"\xff\xfe",
+        b"1,2,3 1",
+        b"x" * 20_000,
+        "\u0663,4,5".encode(),
+        b"0,0,0",
+        b"9" * 5000,
+    ]
+    code, answers = stream(b"\n".join(lines), "nim")
+    assert code == 0
+    assert len(answers) == len(lines)
+    failed = {number for number, answer in enumerate(answers, 1) if "error" in answer}
+    assert failed == {2, 3, 4, 6, 7, 9}
+    for number in failed:
+        assert set(answers[number - 1]) == {"error", "line"}
+        assert answers[number - 1]["line"] == number
+        assert answers[number - 1]["error"]
+    assert answers[0]["best"] == ["1:2"]
+    assert answers[4]["to_play"] == 1
+
+
+def test_a_stream_of_games(stream):
+    arguments = ["connect-four", "--moves", "--param", "rows=3", "--param", "columns=4", "--param", "connect=3"]
+    code, answers = stream(b"22\n\n2313\n99\n", *arguments)
+    assert code == 0
+    assert answers[0]["position"] == "----/-O--/-X-- 0"
+    assert answers[1]["position"] == "----/----/---- 0"
+    assert "error" not in answers[2]
+    assert answers[3]["line"] == 4
+
+
+def test_an_empty_stream(stream):
+    assert stream(b"", "nim") == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["nim", "1,2"], "this game has 3"),
+        (["nim", "9,9,9"], "more than the 3"),
+        (["connect-four", "-------/-------/-------/-------/---X---/-------"], "floats"),
+        (["connect-four", "--moves", "4453x"], "move 5"),
+        (["nim", "3,4,5", "--stdin"], "--stdin"),
+        (["nim", "--oracle", "crystal"], "crystal"),
+        (["nim", "--empties-to-winner"], "reversi"),
+        (["nim", "9" * 5000], ""),
+    ],
+)
+def test_mistakes(run, arguments, told):
+    code, out, err = run("analyse", *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("board-envs: ")
+    assert err.count("\n") == 1
+    assert told in err
