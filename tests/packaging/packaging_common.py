@@ -58,3 +58,6 @@ FRESH_WAYS = {
     + "env.reset(); print(env.unwrapped.game.name)",
 }
 """How a game's environment can be had in a fresh interpreter; each prints the game's name."""
+
+if __name__ == "__main__":
+    exec(SMOKE)
