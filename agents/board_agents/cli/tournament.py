@@ -15,10 +15,11 @@ from rich.text import Text
 import board_envs
 from board_agents.arena.parallel import WorkerError, play_parallel
 from board_agents.arena.play import build_agent
-from board_agents.arena.ratings import Rating, to_json
+from board_agents.arena.ratings import Rating
 from board_agents.arena.records import FAULTS, GameRecord
 from board_agents.arena.sprt import PairCounter, Sprt, SprtResult, likelihood_of_superiority
 from board_agents.arena.storage import open_records
+from board_agents.arena.summary import to_data
 from board_agents.arena.tally import Tally
 from board_agents.arena.tournament import Result, name_entrants, plan, play, summarise
 from board_agents.cli.console import (
@@ -206,19 +207,7 @@ def _run(
 
 
 def as_data(game: Game[Any], result: Result, *, seed: int, games: int, planned: int) -> dict[str, Any]:
-    """Return a result as plain data."""
-    ratings = to_json(result.ratings)
-    rated = {entry["name"]: entry for entry in ratings["agents"]}
-
-    def counts(tally: Tally) -> dict[str, Any]:
-        return {
-            "wins": tally.wins,
-            "draws": tally.draws,
-            "losses": tally.losses,
-            "unfinished": tally.unfinished,
-            "score": tally.score,
-        }
-
+    """Return a result as plain data, with what was asked for."""
     return {
         "version": board_envs.__version__,
         "game": game.name,
@@ -226,35 +215,7 @@ def as_data(game: Game[Any], result: Result, *, seed: int, games: int, planned: 
         "seed": seed,
         "games_per_pair": games,
         "planned": planned,
-        "played": len(result.records),
-        "distinct": result.distinct,
-        "agents": [
-            {
-                "name": standing.name,
-                "first": counts(standing.seats[0]),
-                "second": counts(standing.seats[1]),
-                "total": counts(standing.total),
-                "faults": {fault.value: standing.faults[fault] for fault in FAULTS},
-                "seconds": round(standing.seconds, 3),
-                "rating": rated[standing.name],
-            }
-            for standing in result.standings
-        ],
-        "pairs": [
-            {
-                "agents": pair.agents,
-                "first": counts(pair.seats[0]),
-                "second": counts(pair.seats[1]),
-                "total": counts(pair.total),
-                "superiority": likelihood_of_superiority(pair.total.wins, pair.total.losses),
-                "games": pair.games,
-                "distinct": pair.distinct,
-                "openings_from_one_seat": pair.half_pairs,
-            }
-            for pair in result.pairs
-        ],
-        "first_mover": counts(result.first_mover),
-        "ratings": {key: value for key, value in ratings.items() if key != "agents"},
+        **to_data(result),
     }
 
 
