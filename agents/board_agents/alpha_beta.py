@@ -8,7 +8,8 @@ from typing import Any
 
 from board_agents.evaluations import Evaluation
 from board_agents.minimax import SearchAgent, Ties
-from board_agents.search import OutOfTimeError, SearchResult
+from board_agents.search import DEPTH_LIMIT, OutOfTimeError, SearchResult
+from board_envs._jit import have_numba
 from board_envs.game import Game
 
 
@@ -17,10 +18,11 @@ class AlphaBetaAgent(SearchAgent):
 
     Args:
         game: the game.
-        depth: plies looked ahead (the most, if `seconds` is given).
+        depth: plies looked ahead; with `seconds` the most. None is 4, and with `seconds` as deep as time allows.
         evaluation: see `SearchAgent`.
         ties: see `SearchAgent`.
         seconds: time a move; None searches `depth` plies however long it takes. The first ply is always finished.
+        compiled: see `SearchAgent`; None compiles with `seconds` too.
 
     """
 
@@ -28,32 +30,46 @@ class AlphaBetaAgent(SearchAgent):
         self,
         game: Game[Any],
         *,
-        depth: int = 4,
+        depth: int | None = None,
         evaluation: str | Evaluation = "default",
         ties: Ties = "first",
         seconds: float | None = None,
+        compiled: bool | None = None,
     ) -> None:
-        super().__init__(game, depth=depth, evaluation=evaluation, ties=ties)
         if seconds is not None and not (isinstance(seconds, (int, float)) and 0 < seconds < math.inf):
             raise ValueError(f"seconds is a time above 0, not {seconds!r}")
         self.seconds = seconds
+        if depth is None:
+            depth = 4 if seconds is None else DEPTH_LIMIT
+        super().__init__(game, depth=depth, evaluation=evaluation, ties=ties, compiled=compiled)
 
-    def analyse(self, state: Any) -> SearchResult:
+    @property
+    def runs_compiled(self) -> bool:
+        """Whether the search will run compiled."""
+        if self.compiled is None and self.seconds is not None:
+            return self._is_named and have_numba()
+        return super().runs_compiled
+
+    def search(self, state: Any, *, with_line: bool) -> SearchResult:
         """Search to the depth, or as deep as the time allows; what an unfinished depth found is not used."""
+        if self.runs_compiled:
+            from board_agents.search_compiled import search_compiled
+
+            return search_compiled(self, state, prune=True, seconds=self.seconds, with_line=with_line)
         seat, owned = self.game.current_player(state), self.game.own(state)
         all_ties = self.ties == "random"
+        search = self.new_search()
         if self.seconds is None:
-            search = self.new_search()
             exact = search.root_alpha_beta(owned, self.depth, all_ties)
             return self.finish(exact, seat, search.nodes, self.depth)
         deadline = time.monotonic() + self.seconds
-        search, reached = self.new_search(), 1
-        exact = search.root_alpha_beta(owned, 1, all_ties)
+        exact, reached = search.root_alpha_beta(owned, 1, all_ties), 1
         search.deadline = deadline
-        for depth in range(2, self.depth + 1):
+        while reached < self.depth and search.saw_horizon:
+            search.saw_horizon = False
             try:
-                exact = search.root_alpha_beta(self.game.own(state), depth, all_ties)
+                exact = search.root_alpha_beta(self.game.own(state), reached + 1, all_ties)
             except OutOfTimeError:
                 break
-            reached = depth
+            reached += 1
         return self.finish(exact, seat, search.nodes, reached)

@@ -78,12 +78,15 @@ class Search:
     def __init__(self, rules: Rules[Any], evaluate: Evaluation, win: WinValue, deadline: float | None = None) -> None:
         self.rules, self.evaluate, self.win, self.deadline = rules, evaluate, win, deadline
         self.nodes = 0
+        self.saw_horizon = False
 
     def leaf(self, state: Any, winner: int, levels: int) -> float:
         """Return the score of a finished position or one at the horizon; a drawn one counts as evaluated."""
         if winner == 0 or winner == 1:
             score = (self.win.base + self.win.step * levels) * SCALE + levels
             return score if winner == 0 else -score
+        if winner < 0:
+            self.saw_horizon = True
         value = self.evaluate(state)
         if value != value:
             raise ValueError(f"the evaluation returned {value!r} for {state!r}")

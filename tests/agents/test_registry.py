@@ -22,7 +22,7 @@ def test_parameters_come_with_their_types():
     [
         ("alfa-beta", "did you mean 'alpha-beta'"),
         ("", "there are: random"),
-        ("alpha-beta:deep=3", "'deep'.*it has: depth, evaluation, ties, seconds"),
+        ("alpha-beta:deep=3", "'deep'.*it has: depth, evaluation, ties, seconds, compiled"),
         ("random:depth=3", "'depth'.*it has none"),
         ("alpha-beta:depth=3.5", "depth is an integer, not '3.5'"),
         ("alpha-beta:depth=three", "depth is an integer, not 'three'"),
@@ -80,5 +80,5 @@ def test_lists_of_specs_are_cut_between_agents():
 
 def test_names_and_parameters_can_be_listed():
     assert {"random", "greedy", "minimax", "alpha-beta", "nim-xor"} <= set(agent_names())
-    assert list(agent_parameters("alpha-beta")) == ["depth", "evaluation", "ties", "seconds"]
-    assert agent_parameters("alpha-beta")["depth"].default == 4
+    assert list(agent_parameters("alpha-beta")) == ["depth", "evaluation", "ties", "seconds", "compiled"]
+    assert agent_parameters("minimax")["depth"].default == 4
