@@ -90,4 +90,5 @@ def agent_texts(name: str) -> list[str]:
     return [
         key if parameter.default is parameter.empty else f"{key}={show_value(parameter.default)}"
         for key, parameter in agent_parameters(name).items()
+        if not callable(parameter.default) or parameter.default is parameter.empty
     ]
