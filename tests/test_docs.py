@@ -1,6 +1,7 @@
 """Everything that the documentation and the examples show is run as it stands."""
 
 import doctest
+import json
 import re
 import shlex
 import subprocess
@@ -104,3 +105,18 @@ def test_every_example_is_run_somewhere():
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8")):
         assert target.startswith("https://") or (page.parent / target).exists(), target
+
+
+def test_the_documented_program_plays(documented_program, capsys):
+    specs = f'random,program:command="{sys.executable} {documented_program}"'
+    assert main(["tournament", "reversi", "-p", "size=4", "-a", specs, "-n", "4", "--json"]) == 0
+    program = json.loads(capsys.readouterr().out)["agents"][1]
+    assert program["faults"] == {"illegal": 0, "crash": 0, "timeout": 0}
+
+
+@pytest.fixture
+def documented_program(tmp_path):
+    (code,) = (block.values[1] for block in blocks("python") if "sys.stdin" in block.values[1])
+    file = tmp_path / "first_move.py"
+    file.write_text(code, encoding="utf-8")
+    return file
