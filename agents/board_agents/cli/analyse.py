@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json as jsons
 import sys
 from collections.abc import Callable, Iterator
@@ -19,7 +18,7 @@ from board_agents.cli.console import (
     GameName,
     Parameters,
     UserError,
-    err,
+    busy,
     game_title,
     out,
     plain,
@@ -70,8 +69,7 @@ def command(
         _stream(game, judge, moves)
         return
     state = read_position(game, position, moves)
-    console = err()
-    with console.status("solving") if console.is_terminal else contextlib.nullcontext():
+    with busy("solving"):
         analysis = analyse(game, judge, state)
     if json:
         print_json(analysis.as_data())
@@ -234,8 +232,7 @@ def _show(analysis: Analysis) -> None:
 
 def _stream(game: Game[Any], oracle: Oracle, moves: bool) -> None:
     """Answer each line of stdin by a line of JSON, whatever is on it."""
-    console = err()
-    with console.status("solving") if console.is_terminal else contextlib.nullcontext() as status:
+    with busy("solving") as status:
         for line, text in enumerate(_lines(), 1):
             try:
                 data = analyse(game, oracle, _read_line(game, text, moves)).as_data()

@@ -12,6 +12,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.status import Status
 
 import board_envs
 from board_envs.game import Game
@@ -85,6 +86,17 @@ def tracked(what: str, items: Sequence[T]) -> Iterator[T]:
         for item in items:
             yield item
             bar.update(bar.task_ids[0], advance=1)
+
+
+@contextlib.contextmanager
+def busy(what: str) -> Iterator[Status | None]:
+    """Show on stderr, where that is a terminal, that something is going on whose end is not known."""
+    console = err()
+    if not console.is_terminal:
+        yield None
+        return
+    with console.status(what) as status:
+        yield status
 
 
 def read_game(name: str, parameters: Sequence[str] | None = None) -> Game[Any]:

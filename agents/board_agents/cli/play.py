@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import secrets
 import time
@@ -15,11 +14,11 @@ import typer
 from board_agents.agent import Agent
 from board_agents.arena.play import AgentFaultError, build_agent, decide, guarded
 from board_agents.arena.records import Ending, GameRecord, RecordError
-from board_agents.cli.console import Parameters, UserError, err, game_title, read_game
+from board_agents.cli.console import Parameters, UserError, busy, game_title, read_game
 from board_agents.registry import make_agent, make_oracle
 from board_envs.game import Game
 from board_envs.random import Stream, check_seed
-from board_envs.types import IllegalActionError, Outcome, SpecError
+from board_envs.types import IllegalActionError, MissingExtraError, Outcome, SpecError
 
 HUMAN = "human"
 LONGEST_LINE = 500
@@ -247,9 +246,7 @@ class Table:
         """Let the agent to move play, and tell its move."""
         state = self.states[-1]
         seat = self.game.current_player(state)
-        console = err()
-        thinking = console.status(f"player_{seat} thinks") if console.is_terminal else contextlib.nullcontext()
-        with thinking:
+        with busy(f"player_{seat} thinks"):
             action = decide(self.agents[seat], self.game, state)
         self.tell_and_play(action)
         if self.delay:
@@ -364,9 +361,13 @@ class Table:
         game, state = self.game, self.states[-1]
         if game.is_terminal(state):
             return "the game is over"
-        values = make_oracle(game).action_values(state)
+        with busy("thinking"):
+            try:
+                values = make_oracle(game).action_values(state)
+            except MissingExtraError:
+                values = None  # the oracle needs what is not installed; a search does not
+            action = decide(make_agent(HINT_AGENT, game), game, state) if values is None else -1
         if values is None:
-            action = decide(make_agent(HINT_AGENT, game), game, state)
             return f"{game.action_to_text(state, action)} (a search, not proved)"
         best = max(values.values())
         ranked = sorted(values.items(), key=lambda item: -item[1])
