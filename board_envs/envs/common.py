@@ -73,6 +73,20 @@ def check_choice(name: str, value: Any, allowed: Iterable[Any]) -> Any:
     return value
 
 
+def check_positive(name: str, value: Any) -> int:
+    """Return the value as an int; ValueError unless it is an integer from 1 on."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise ValueError(f"{name} must be an integer from 1 on, not {value!r}")
+    return int(value)
+
+
+def check_penalty(value: Any) -> float:
+    """Return what an ignored action costs; ValueError if it is negative."""
+    if not value >= 0:
+        raise ValueError(f"illegal_penalty must be 0 or more (it is subtracted), not {value!r}")
+    return float(value)
+
+
 def find_game(game: str | Game[Any], parameters: Mapping[str, Any]) -> Game[Any]:
     """Return the game that is given itself or by name and parameters."""
     if isinstance(game, Game):
@@ -199,12 +213,8 @@ class Table(Generic[S]):
     ) -> None:
         self.game: Game[Any] = find_game(game, parameters)
         self.illegal = check_choice("illegal", illegal, ILLEGAL)
-        if not illegal_penalty >= 0:
-            raise ValueError(f"illegal_penalty must be 0 or more (it is subtracted), not {illegal_penalty!r}")
-        self.illegal_penalty = float(illegal_penalty)
-        if isinstance(illegal_cap, bool) or not isinstance(illegal_cap, (int, np.integer)) or illegal_cap < 1:
-            raise ValueError(f"illegal_cap must be an integer from 1 on, not {illegal_cap!r}")
-        self.illegal_cap = int(illegal_cap)
+        self.illegal_penalty = check_penalty(illegal_penalty)
+        self.illegal_cap = check_positive("illegal_cap", illegal_cap)
         self.mask_in = check_choice("mask_in", mask_in, MASK_IN)
         self.flat = bool(flat)
         self.oracle = find_oracle(oracle, self.game)

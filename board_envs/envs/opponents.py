@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
+from board_envs.envs.kernels import Policy, random_policy
 from board_envs.game import Game
 from board_envs.random import Stream
 from board_envs.resolve import resolve
-from board_envs.types import IllegalActionError
+from board_envs.types import IllegalActionError, Int8
 
 
 class RandomOpponent:
@@ -75,15 +79,66 @@ class AgentOpponent:
             self._agent = copy.deepcopy(saved)
 
 
-Opponent = RandomOpponent | AgentOpponent
+class Mixture:
+    """Several opponents of whom one is drawn for each game, by weight."""
+
+    def __init__(self, opponents: Sequence[RandomOpponent | AgentOpponent], weights: Sequence[float]) -> None:
+        self._opponents = list(opponents)
+        self._shares = cumulative_shares(weights)
+        self._drawn = 0
+
+    def draw(self, bits: np.uint64) -> None:
+        """Take the opponent that 64 random bits mean."""
+        share = float(int(bits) >> 11) / (1 << 53)
+        self._drawn = int(np.searchsorted(self._shares, share, side="right"))
+
+    def reset(self, seed: int) -> None:
+        """Begin a game with the opponent drawn."""
+        self._opponents[self._drawn].reset(seed)
+
+    def choose(self, state: Any) -> int:
+        """Return an action of the opponent drawn."""
+        return self._opponents[self._drawn].choose(state)
+
+    def get_state(self) -> Any:
+        """Return what the next choice depends on."""
+        return self._drawn, [opponent.get_state() for opponent in self._opponents]
+
+    def set_state(self, saved: Any) -> None:
+        """Go back to where `get_state` was called."""
+        self._drawn = saved[0]
+        for opponent, state in zip(self._opponents, saved[1], strict=True):
+            opponent.set_state(state)
 
 
-def make_opponent(opponent: str | Callable[..., Any] | Any | None, game: Game[Any]) -> Opponent | None:
+Opponent: TypeAlias = RandomOpponent | AgentOpponent | Mixture
+
+
+def cumulative_shares(weights: Sequence[float]) -> NDArray[np.float64]:
+    """Return the cumulative shares of weights, float64, the last one exactly 1; ValueError if they are no weights."""
+    array = np.asarray(weights, np.float64)
+    if array.size == 0 or not np.isfinite(array).all() or (array <= 0).any():
+        raise ValueError(f"the weights of a mixture of opponents must be positive numbers, not {list(weights)!r}")
+    shares = np.cumsum(array) / array.sum()
+    shares[-1] = 1.0
+    return shares
+
+
+def split_mixture(opponent: Any) -> tuple[list[Any], list[float]]:
+    """Return opponents and weights: those of a mapping, or one of weight 1."""
+    if isinstance(opponent, Mapping):
+        if not opponent:
+            raise ValueError("a mixture of opponents must have one")
+        return list(opponent), list(opponent.values())
+    return [opponent], [1.0]
+
+
+def make_opponent(opponent: Any, game: Game[Any]) -> Opponent | None:
     """Return the player of the other seat.
 
     Args:
-        opponent: a spec string ("random" is built in, others come from the installed agents), an agent, a callable, or
-            None for self-play.
+        opponent: a spec string ("random" is built in, others come from the installed agents), an agent, a callable, a
+            mixture ``{opponent: weight}`` of them, or None for self-play.
         game: what is played.
 
     Raises:
@@ -92,10 +147,119 @@ def make_opponent(opponent: str | Callable[..., Any] | Any | None, game: Game[An
     """
     if opponent is None:
         return None
+    several, weights = split_mixture(opponent)
+    made = [_make_one(one, game) for one in several]
+    return made[0] if len(made) == 1 else Mixture(made, weights)
+
+
+def _make_one(opponent: Any, game: Game[Any]) -> RandomOpponent | AgentOpponent:
+    if is_random(opponent):
+        return RandomOpponent(game)
+    return AgentOpponent(find_agent(opponent, game), game)
+
+
+def is_random(opponent: Any) -> bool:
+    """Whether this is the built-in player."""
+    return isinstance(opponent, str) and opponent == "random"
+
+
+def find_agent(opponent: Any, game: Game[Any]) -> Any:
+    """Return an agent or callable, resolving a spec string."""
     if isinstance(opponent, str):
-        if opponent == "random":
-            return RandomOpponent(game)
-        opponent = resolve("agent", opponent, game)
+        return resolve("agent", opponent, game)
     if isinstance(opponent, type) or not (hasattr(opponent, "act") or callable(opponent)):
         raise TypeError(f"opponent must be a spec string, an agent with act(), a callable or None, not {opponent!r}")
-    return AgentOpponent(opponent, game)
+    return opponent
+
+
+class Players:
+    """The opponents of a batch: those compiled, those asked for many rows at once, and agents, one a row.
+
+    Attributes:
+        policies: the compiled ones, numbered from 0; the others follow.
+        shares: cumulative shares, float64 (players,), in the order given.
+        numbers: the players' numbers, int64 (players,), in the order given.
+
+    """
+
+    def __init__(self, opponent: Any, game: Game[Any], rows: int) -> None:
+        self._game = game
+        self._rows = rows
+        self._given, weights = split_mixture(opponent)
+        self.shares = cumulative_shares(weights)
+        self._found = [one if is_random(one) else find_agent(one, game) for one in self._given]
+        self._agents: dict[tuple[int, int], AgentOpponent] = {}
+        self._number()
+
+    def _number(self) -> None:
+        policies: list[Policy | None] = [compiled_policy(one, self._game) for one in self._found]
+        self.policies: tuple[Policy, ...] = tuple(policy for policy in policies if policy is not None)
+        inside = [k for k, policy in enumerate(policies) if policy is not None]
+        outside = [k for k, policy in enumerate(policies) if policy is None]
+        self.numbers = np.zeros(len(policies), np.int64)
+        self.numbers[[*inside, *outside]] = np.arange(len(policies))
+        self._outside = {len(inside) + place: k for place, k in enumerate(outside)}
+
+    @property
+    def outside(self) -> bool:
+        """Whether there are players that the kernel does not play."""
+        return bool(self._outside)
+
+    def begin(self, number: int, row: int, seed: int) -> None:
+        """Begin a row's game with a player."""
+        if number in self._outside and hasattr(self._found[self._outside[number]], "act"):
+            self._agent(number, row).reset(seed)
+
+    def _agent(self, number: int, row: int) -> AgentOpponent:
+        agent = self._agents.get((number, row))
+        if agent is None:
+            # Each row has an agent of its own: games go on side by side.
+            original = self._found[self._outside[number]]
+            agent = self._agents[number, row] = AgentOpponent(copy.deepcopy(original), self._game)
+        return agent
+
+    def choose(
+        self, number: int, rows: NDArray[np.intp], boards: Int8, masks: Int8, state_of: Callable[[int], Any]
+    ) -> NDArray[np.int64]:
+        """Return the actions of a player in some rows, int64 (k,), given what the movers see there."""
+        player = self._found[self._outside[number]]
+        if hasattr(player, "act"):
+            return np.array([self._agent(number, row).choose(state_of(row)) for row in rows.tolist()], np.int64)
+        actions = np.asarray(player(boards, masks))
+        if actions.shape != rows.shape or actions.dtype.kind not in "iu":
+            raise IllegalActionError(
+                f"the opponent {player!r} must return {rows.size} integers, not {actions.dtype} {actions.shape}"
+            )
+        return actions.astype(np.int64)
+
+    def get_state(self) -> Any:
+        """Return what the next choices depend on."""
+        return {key: agent.get_state() for key, agent in self._agents.items()}
+
+    def set_state(self, saved: Any) -> None:
+        """Go back to where `get_state` was called."""
+        self._agents = {}
+        for (number, row), state in saved.items():
+            self._agent(number, row).set_state(state)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what cannot be pickled and is found again."""
+        return {name: value for name, value in self.__dict__.items() if name != "policies"}
+
+    def __setstate__(self, saved: dict[str, Any]) -> None:
+        """Take up a copy."""
+        self.__dict__.update(saved)
+        self._number()
+
+
+def compiled_policy(opponent: Any, game: Game[Any]) -> Policy | None:
+    """Return the jitable form of a player, if it has one: an agent's own ``compiled_policy()``."""
+    if is_random(opponent):
+        return random_policy(game)
+    make = getattr(opponent, "compiled_policy", None)
+    return None if make is None else make()
+
+
+def make_players(opponent: Any, game: Game[Any], rows: int) -> Players | None:
+    """Return the opponents of a batch, None in self-play; arguments as in `make_opponent`, callables take batches."""
+    return None if opponent is None else Players(opponent, game, rows)

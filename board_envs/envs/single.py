@@ -21,7 +21,7 @@ from board_envs.envs.common import (
     make_spaces,
     read_start,
 )
-from board_envs.envs.opponents import make_opponent
+from board_envs.envs.opponents import Mixture, make_opponent
 from board_envs.game import Game
 from board_envs.random import Stream, check_seed
 from board_envs.types import IllegalActionError, Int8, Oracle
@@ -40,7 +40,8 @@ class BoardEnv(Table[Any], gymnasium.Env[Any, Any]):
 
     Args:
         game: a Game, or its name with the parameters beside.
-        opponent: a spec string, an agent, a callable, or None for self-play.
+        opponent: a spec string, an agent, a callable, a mixture ``{opponent: weight}`` of which one is drawn for each
+            game, or None for self-play.
         seat: the learner's, 0, 1 or "random" (drawn at each reset); 0 in self-play, where it says nothing.
         illegal: "lose" (-1 and terminated, the state as it was), or "raise", "random", "ignore".
         illegal_penalty: what an ignored action costs.
@@ -103,6 +104,8 @@ class BoardEnv(Table[Any], gymnasium.Env[Any, Any]):
         if self._seat_choice == "random":
             self.seat = self._stream.below(2)
         if self._opponent is not None:
+            if isinstance(self._opponent, Mixture):
+                self._opponent.draw(self._stream.bits())
             self._opponent.reset(self._stream.seed())
             self._answer()
         if self.render_mode == "human":

@@ -1,0 +1,313 @@
+"""Compiled steps of many games at once; `vector` and `batch` are built on them.
+
+A batch of B games is a few arrays, one row a game: its packed state, uint64 (B, words); its memory of earlier
+positions, uint64 (B, capacity, 2), without entries where the rules have none; and the bookkeeping named below.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from board_envs._jit import Kernel, jitable, kernel
+from board_envs.game import Game
+from board_envs.random import below, draw, key_of
+from board_envs.types import Int8, Words
+
+# What a row is to do.
+SKIP, STEP, RESET, START, REPLY = range(5)
+"""Nothing; the learner's action; a new game from the start; a new game from the state that is there; the action of an
+opponent that is asked outside."""
+
+# Rows of `keys`, uint64 (5, B): the environment's stream, the opponent's, and the seed that the opponent was given.
+KEY, COUNTER, OPPONENT_KEY, OPPONENT_COUNTER, OPPONENT_SEED = range(5)
+KEYS = 5
+# Rows of `ints`, int64 (7, B). STEPPED: whether the learner has acted since the last reset.
+SEAT, PLIES, LAST_MOVER, ILLEGAL, ILLEGAL_COUNT, POLICY, STEPPED = range(7)
+INTS = 7
+# Rows of `facts`, int64 (6, B): what infos tell.
+FACTS = ("to_play", "last_mover", "winner", "margin", "illegal", "plies")
+
+# Rules for illegal actions, numbers of `common.ILLEGAL`; those that raise are found before anything moves.
+LOSE, RANDOM, IGNORE = 1, 2, 3
+
+ROOM = 8
+"""Free entries that a memory must have before a row is stepped: as many moves as one step can make."""
+CAPACITY = 40
+"""Entries of a fresh memory."""
+
+Policy: TypeAlias = Callable[[Any, np.uint64, np.uint64], tuple[int, np.uint64]]
+"""A jitable player: (state, key, counter) -> (action, counter after its draws)."""
+
+_RETURNS = np.array([[1.0, -1.0], [-1.0, 1.0], [0.0, 0.0]])
+_ONE = np.uint64(1)
+_UNIT = 1.0 / (1 << 53)
+
+
+@functools.cache
+def random_policy(game: Game[Any]) -> Policy:
+    """Return the player of the spec "random"."""
+    nth, count = game.rules.nth, game.rules.count
+
+    @jitable
+    def choose(state: Any, key: np.uint64, counter: np.uint64) -> tuple[int, np.uint64]:
+        return nth(state, below(draw(key, counter), count(state))), counter + _ONE
+
+    return choose
+
+
+def _chain(policies: tuple[Policy, ...]) -> Callable[[int, Any, np.uint64, np.uint64], tuple[int, np.uint64]]:
+    """Return the function that lets player number k choose; compiled code cannot pick a function from a tuple."""
+    first = policies[0]
+    if len(policies) == 1:
+
+        @jitable
+        def choose_last(k: int, state: Any, key: np.uint64, counter: np.uint64) -> tuple[int, np.uint64]:
+            return first(state, key, counter)
+
+        return choose_last
+    others = _chain(policies[1:])
+
+    @jitable
+    def choose(k: int, state: Any, key: np.uint64, counter: np.uint64) -> tuple[int, np.uint64]:
+        if k == 0:
+            return first(state, key, counter)
+        return others(k - 1, state, key, counter)
+
+    return choose
+
+
+def memory_functions(game: Game[Any]) -> tuple[Callable[[Any], int], Callable[[Any], Any]]:
+    """Return how far a state's memory is used and how it is compacted; nothing of both without a memory."""
+    if game.rules.memory_length is not None and game.rules.compact is not None:
+        return game.rules.memory_length, game.rules.compact
+
+    @jitable
+    def length(state: Any) -> int:
+        return -ROOM
+
+    @jitable
+    def compact(state: Any) -> Any:
+        return state
+
+    return length, compact
+
+
+def first_words(game: Game[Any]) -> Words:
+    """Return the packed initial state: uint64 (words,)."""
+    words = np.zeros(game.rules.words, np.uint64)
+    game.rules.pack(game.initial_state(), words)
+    return words
+
+
+@functools.cache
+def make_advance(game: Game[Any], policies: tuple[Policy, ...]) -> Kernel[Any, int]:
+    """Return the kernel that resets and steps a batch; see `advance` inside.
+
+    Args:
+        game: what is played.
+        policies: jitable players of the opponent's seat; players of higher number are asked outside.
+
+    """
+    rules = game.rules
+    unpack, pack, play, nth, count, is_legal = (
+        rules.unpack,
+        rules.pack,
+        rules.step,
+        rules.nth,
+        rules.count,
+        rules.is_legal,
+    )
+    find_winner, find_margin, to_play, observe, write_mask = (
+        rules.winner,
+        rules.margin,
+        rules.to_play,
+        rules.observe,
+        rules.write_mask,
+    )
+    memory_length, compact = memory_functions(game)
+    start_words = first_words(game)
+    number_of_words = rules.words
+    compiled = len(policies)
+    choose = _chain(policies)
+
+    def advance(
+        mode: Int8,
+        actions: NDArray[np.int64],
+        words: Words,
+        memory: Words,
+        keys: Words,
+        ints: NDArray[np.int64],
+        weights: NDArray[np.float64],
+        numbers: NDArray[np.int64],
+        self_play: bool,
+        seat_choice: int,
+        illegal_rule: int,
+        penalty: float,
+        cap: int,
+        observations: Int8,
+        masks: Int8,
+        rewards: NDArray[np.float64],
+        flags: NDArray[np.bool_],
+        facts: NDArray[np.int64],
+        waiting: NDArray[np.bool_],
+        played: NDArray[np.int64],
+        start: int,
+        stop: int,
+    ) -> int:
+        """Do what `mode`, int8 (B,), asks of rows start .. stop - 1; returns `stop`, or the row whose memory is full.
+
+        Written for each row done: `observations` int8 (B, shape), `masks` int8 (B, n), `rewards` float64 (B,), `flags`
+        bool (2, B) terminated and truncated, `facts`, `played` int64 (B,) the learner's move or -1. A row that waits
+        for an outside opponent only sets `waiting`, bool (B,). `weights` float64 (players,) are
+        cumulative shares, `numbers` int64 (players,) the players they stand for.
+        """
+        for i in range(start, stop):
+            task = mode[i]
+            if task == SKIP:
+                continue
+            if task == RESET:
+                for j in range(number_of_words):
+                    words[i, j] = start_words[j]
+            state = unpack(words[i], memory[i])
+            if memory_length(state) + ROOM > memory.shape[1]:
+                state = compact(state)
+                if memory_length(state) + ROOM > memory.shape[1]:
+                    pack(state, words[i])
+                    return i
+            seat = ints[SEAT, i]
+            plies = ints[PLIES, i]
+            last_mover = ints[LAST_MOVER, i]
+            reward = 0.0
+            terminated = False
+            truncated = False
+            move = -1
+            if task == STEP:
+                ints[STEPPED, i] = 1
+                ints[ILLEGAL, i] = 0
+                if find_winner(state) < 0:
+                    if is_legal(state, actions[i]):
+                        move = actions[i]
+                    else:
+                        ints[ILLEGAL, i] = 1
+                        if illegal_rule == RANDOM:
+                            bits = draw(keys[KEY, i], keys[COUNTER, i])
+                            keys[COUNTER, i] += _ONE
+                            move = nth(state, below(bits, count(state)))
+                        elif illegal_rule == LOSE:
+                            reward = -1.0
+                            terminated = True
+                        else:
+                            ints[ILLEGAL_COUNT, i] += 1
+                            reward = -penalty
+                            truncated = ints[ILLEGAL_COUNT, i] >= cap
+                played[i] = move
+            elif task == REPLY:
+                move = actions[i]
+            else:
+                plies = 0
+                last_mover = -1
+                ints[ILLEGAL, i] = 0
+                ints[ILLEGAL_COUNT, i] = 0
+                ints[STEPPED, i] = 0
+                played[i] = -1
+                if seat_choice == 2:
+                    seat = below(draw(keys[KEY, i], keys[COUNTER, i]), 2)
+                    keys[COUNTER, i] += _ONE
+                    ints[SEAT, i] = seat
+                if not self_play:
+                    ints[POLICY, i] = numbers[0]
+                    if weights.shape[0] > 1:
+                        bits = draw(keys[KEY, i], keys[COUNTER, i])
+                        keys[COUNTER, i] += _ONE
+                        share = np.int64(bits >> np.uint64(11)) * _UNIT
+                        drawn = 0
+                        while share >= weights[drawn]:
+                            drawn += 1
+                        ints[POLICY, i] = numbers[drawn]
+                    seed = draw(keys[KEY, i], keys[COUNTER, i]) >> _ONE
+                    keys[COUNTER, i] += _ONE
+                    keys[OPPONENT_SEED, i] = seed
+                    keys[OPPONENT_KEY, i] = key_of(seed)
+                    keys[OPPONENT_COUNTER, i] = np.uint64(0)
+            if move >= 0:
+                last_mover = to_play(state)
+                state = play(state, move)
+                plies += 1
+            wait = False
+            if not self_play:
+                while find_winner(state) < 0 and to_play(state) != seat:
+                    if ints[POLICY, i] >= compiled:
+                        wait = True
+                        break
+                    move, counter = choose(ints[POLICY, i], state, keys[OPPONENT_KEY, i], keys[OPPONENT_COUNTER, i])
+                    keys[OPPONENT_COUNTER, i] = counter
+                    last_mover = to_play(state)
+                    state = play(state, move)
+                    plies += 1
+            pack(state, words[i])
+            ints[PLIES, i] = plies
+            ints[LAST_MOVER, i] = last_mover
+            waiting[i] = wait
+            if wait:
+                continue
+            winner = find_winner(state)
+            if winner >= 0 and ints[STEPPED, i] == 1:
+                terminated = True
+                reward = _RETURNS[winner, last_mover if self_play else seat]
+            observe(state, to_play(state) if self_play else seat, observations[i])
+            if terminated or winner >= 0:
+                masks[i] = 1
+            else:
+                write_mask(state, masks[i])
+            rewards[i] = reward
+            flags[0, i] = terminated
+            flags[1, i] = truncated
+            facts[0, i] = to_play(state)
+            facts[1, i] = last_mover
+            facts[2, i] = winner
+            facts[3, i] = find_margin(state)
+            facts[4, i] = ints[ILLEGAL, i]
+            facts[5, i] = plies
+        return stop
+
+    return kernel(advance)
+
+
+@functools.cache
+def make_look(game: Game[Any]) -> Kernel[Any, None]:
+    """Return the kernel that writes what the seat to move sees of a batch: observations and masks."""
+    rules = game.rules
+    unpack, observe, write_mask, to_play = rules.unpack, rules.observe, rules.write_mask, rules.to_play
+
+    def look(words: Words, memory: Words, seats: NDArray[np.int64], observations: Int8, masks: Int8) -> None:
+        """Write `observations` int8 (B, shape) and `masks` int8 (B, n); `seats` int64 (B,), -1 for the seat to move."""
+        for i in range(words.shape[0]):
+            state = unpack(words[i], memory[i])
+            seat = seats[i]
+            if seat < 0:
+                seat = to_play(state)
+            observe(state, seat, observations[i])
+            write_mask(state, masks[i])
+
+    return kernel(look)
+
+
+@functools.cache
+def make_find_illegal(game: Game[Any]) -> Kernel[Any, int]:
+    """Return the kernel that finds the first row whose action is not legal, -1 if there is none."""
+    unpack, is_legal, find_winner = game.rules.unpack, game.rules.is_legal, game.rules.winner
+
+    def find_illegal(mode: Int8, actions: NDArray[np.int64], words: Words, memory: Words) -> int:
+        for i in range(words.shape[0]):
+            if mode[i] == STEP:
+                state = unpack(words[i], memory[i])
+                if find_winner(state) < 0 and not is_legal(state, actions[i]):
+                    return i
+        return -1
+
+    return kernel(find_illegal)
