@@ -472,7 +472,6 @@ def _make_search(size: int, tier_name: str) -> Search:
 
     many = recursive(many)
 
-    @jitable
     def null_window(own: np.uint64, other: np.uint64, alpha: int, n: int, memory: np.uint64) -> int:
         empties = board & ~(own | other)
         if n < 4:
@@ -481,7 +480,8 @@ def _make_search(size: int, tier_name: str) -> Search:
             return few(own, other, parity_of(empties), alpha, n, memory)
         return many(own, other, parity_of(empties), alpha, n, memory)
 
-    @jitable
+    null_window = recursive(null_window)
+
     def close_in(own: np.uint64, other: np.uint64, alpha: int, beta: int, n: int, memory: np.uint64) -> int:
         """Value by null windows only, for few empty squares."""
         lower, upper = NONE, -NONE
@@ -500,6 +500,8 @@ def _make_search(size: int, tier_name: str) -> Search:
                 if value <= alpha or lower >= upper:
                     return value
                 guess = value - 1
+
+    close_in = recursive(close_in)
 
     def wide(own: np.uint64, other: np.uint64, alpha: int, beta: int, n: int, memory: np.uint64) -> int:
         """Value within a window (principal variation search)."""
@@ -557,9 +559,27 @@ def _make_search(size: int, tier_name: str) -> Search:
 
     wide = recursive(wide)
 
+    @jitable
+    def converge(own: np.uint64, other: np.uint64, n: int, memory: np.uint64) -> int:
+        """Exact value by null windows alone, each at the bound that the one before left (Plaat's MTD)."""
+        lower, upper = NONE, -NONE
+        guess = -1
+        while lower < upper and load(memory, STOP) == ZERO:
+            value = null_window(own, other, guess, n, memory)
+            if value > guess:
+                lower = value
+                guess = value
+            else:
+                upper = value
+                guess = value - 1
+        return lower
+
     def window(memory: np.uint64, own: np.uint64, other: np.uint64, alpha: int, beta: int, out: Any) -> None:
         n = cells - popcount(own | other)
-        out[0] = wide(own, other, alpha, beta, n, memory)
+        if beta - alpha == 2 * cells:
+            out[0] = converge(own, other, n, memory)
+        else:
+            out[0] = wide(own, other, alpha, beta, n, memory)
         out[1] = as_int(load(memory, STOP))
 
     return Search(kernel(window))
