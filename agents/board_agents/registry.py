@@ -6,6 +6,7 @@ typed by their annotations. A value with a comma in it stands between double quo
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import importlib
 import inspect
@@ -18,7 +19,7 @@ from typing import Any, cast
 
 from board_agents.agent import Agent, CallableAgent
 from board_envs.game import Game
-from board_envs.types import Oracle, SpecError
+from board_envs.types import MissingExtraError, Oracle, SpecError
 
 AGENTS: dict[str, str] = {
     "random": "board_agents.random:RandomAgent",
@@ -40,13 +41,15 @@ AGENTS: dict[str, str] = {
 ORACLES: dict[str, str] = {
     "closed-form": "board_agents.solvers.nim:NimOracle",
     "exhaustive": "board_agents.solvers.exhaustive:ExhaustiveOracle",
+    "reversi-endgame": "board_agents.solvers.reversi:ReversiOracle",
 }
 """Name -> "module:class" of the oracles."""
 
 DEFAULT_ORACLES: dict[str, str] = {
     "nim": "closed-form",
+    "reversi": "reversi-endgame",
 }
-"""Game -> spec of what ``make_oracle(game)`` gives; "exhaustive" for a game that is not listed."""
+"""Game -> spec of what ``make_oracle(game)`` gives; "exhaustive" for a game that is not listed or without its extra."""
 
 GROUP = "board_envs.agents"
 """Entry-point group of other packages' agents: name -> class or function ``(game, **parameters) -> Agent``."""
@@ -77,7 +80,9 @@ def make_agent(spec: str, game: Game[Any]) -> Agent:
 def make_oracle(game: Game[Any], spec: str | None = None) -> Oracle:
     """Return what knows exact values of a game: the best there is, or the one that `spec` names (SpecError if none)."""
     if spec is None:
-        spec = DEFAULT_ORACLES.get(game.name, "exhaustive")
+        with contextlib.suppress(MissingExtraError):
+            return cast(Oracle, _make("oracle", DEFAULT_ORACLES.get(game.name, "exhaustive"), game, _oracle_class))
+        spec = "exhaustive"
     return cast(Oracle, _make("oracle", spec, game, _oracle_class))
 
 
