@@ -48,7 +48,10 @@ def _make(rows: int, columns: int, connect: int) -> Game[State]:
     def symmetries() -> tuple[Symmetry, ...]:
         cells = np.arange(rows * columns * 2, dtype=np.intp).reshape(rows, columns, 2)
         actions = np.arange(columns, dtype=np.intp)
-        return (Symmetry(cells.ravel(), actions), Symmetry(cells[:, ::-1].ravel(), actions[::-1].copy()))
+        identity = Symmetry(cells.ravel(), actions)
+        if columns == 1:
+            return (identity,)
+        return (identity, Symmetry(cells[:, ::-1].ravel(), actions[::-1].copy()))
 
     return Game(
         name="connect-four",

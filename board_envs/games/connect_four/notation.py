@@ -11,6 +11,30 @@ from board_envs.types import IllegalActionError, PositionError
 _STONES = "XO"
 
 
+def has_order(columns: list[str]) -> bool:
+    """Whether alternate moves, X first, can build these columns (stones from the bottom up)."""
+    dead_ends: set[tuple[str, ...]] = set()
+
+    def can_go_on(rest: tuple[str, ...], turn: int) -> bool:
+        if not rest:
+            return True
+        if rest in dead_ends:
+            return False
+        # Columns that show the other colour next, then long ones, keep most ways open; equal columns are one choice.
+        playable = {column for column in rest if column[0] == _STONES[turn]}
+        for column in sorted(playable, key=lambda column: (column[1:2] in ("", _STONES[turn]), -len(column), column)):
+            left = list(rest)
+            left.remove(column)
+            if len(column) > 1:
+                left.append(column[1:])
+            if can_go_on(tuple(sorted(left)), 1 - turn):
+                return True
+        dead_ends.add(rest)
+        return False
+
+    return can_go_on(tuple(sorted(column for column in columns if column)), 0)
+
+
 class ConnectFourNotation:
     """Notation of one size. X is player_0, O player_1, - empty; `" 0"` or `" 1"` at the end is the seat to move."""
 
@@ -22,7 +46,11 @@ class ConnectFourNotation:
         self._has_line = make_has_line(rows, connect)
 
     def parse(self, text: str) -> State:
-        """Read a position; refused are floating stones, wrong counts, two winners and stones played after a win."""
+        """Read a position that play can reach.
+
+        Refused are floating stones, wrong counts, two winners, stones played after a win, and boards that no order of
+        alternate moves builds.
+        """
         board, _, seat = text.strip().partition(" ")
         lines = board.split("/")
         if len(lines) != self.rows or any(len(line) != self.columns for line in lines):
@@ -53,20 +81,36 @@ class ConnectFourNotation:
         if winner >= 0:
             if winner == to_play:
                 raise PositionError(f"{text!r}: {_STONES[winner]} has won, yet {_STONES[1 - winner]} played after that")
-            if not self._last_stone_wins(stones, winner):
+            before = self._without_last(stones, winner)
+            if not before:
                 raise PositionError(f"{text!r}: {_STONES[winner]} has lines that no single last stone completes")
-        elif counts[0] + counts[1] == self.rows * self.columns:
-            winner = 2
+        else:
+            before = [stones]
+            if counts[0] + counts[1] == self.rows * self.columns:
+                winner = 2
+        if not any(has_order(self._columns(planes)) for planes in before):
+            raise PositionError(f"{text!r}: no order of alternate moves, X first, builds these columns")
         return State(stones[0], stones[1], to_play, winner)
 
-    def _last_stone_wins(self, stones: list[np.uint64], winner: int) -> bool:
-        """Whether taking one topmost stone off the winner leaves no line, so that it was the last one played."""
+    def _without_last(self, stones: list[np.uint64], winner: int) -> list[list[np.uint64]]:
+        """Return the boards before the last stone: the winner's topmost stones without which it has no line."""
         occupied = stones[0] | stones[1]
+        boards = []
         for bit in self._bits.ravel():
             last = ONE << np.uint64(bit)
             if stones[winner] & last and not occupied & (last << ONE) and not self._has_line(stones[winner] & ~last):
-                return True
-        return False
+                planes = list(stones)
+                planes[winner] &= ~last
+                boards.append(planes)
+        return boards
+
+    def _columns(self, stones: list[np.uint64]) -> list[str]:
+        """Return each column's stones from the bottom up."""
+        planes = int(stones[0]), int(stones[1])
+        return [
+            "".join("X" if planes[0] >> bit & 1 else "O" for bit in column if (planes[0] | planes[1]) >> bit & 1)
+            for column in self._bits[::-1].T.tolist()
+        ]
 
     def format(self, state: State) -> str:
         """Write rows from the top, then the seat to move."""
@@ -91,11 +135,9 @@ class ConnectFourNotation:
         return int(text) - 1
 
     def split_moves(self, text: str) -> list[str]:
-        """Cut "4453" into digits; with more than nine columns, or with spaces, cut at the spaces."""
+        """Cut "4453" (or "44 53") into digits; with more than nine columns, cut at the spaces."""
         words = text.split()
-        if self.columns > 9 or len(words) > 1:
-            return words
-        return list("".join(words))
+        return words if self.columns > 9 else list("".join(words))
 
     def join_moves(self, moves: list[str]) -> str:
         """Write digits without, longer numbers with spaces."""

@@ -50,19 +50,20 @@ def make_has_line(rows: int, connect: int) -> Callable[[np.uint64], bool]:
             stones = stones & (stones >> np.uint64(step * (connect - length)))
         return bool(stones != ZERO)
 
+    # A line that spans 64 bits or more fits no board, and compiled shifts by so many bits are not defined.
+    steps = tuple(step for step in (1, height, height - 1, height + 1) if step * (connect - 1) < 64)
+
     def compiled_has_line(stones: np.uint64) -> bool:
-        return (
-            has_line_along(stones, 1)
-            or has_line_along(stones, height)
-            or has_line_along(stones, height - 1)
-            or has_line_along(stones, height + 1)
-        )
+        for step in steps:  # noqa: SIM110  # numba compiles the loop
+            if has_line_along(stones, step):
+                return True
+        return False
 
     # The same doubling, ready for Python integers: they are twice as fast as scalars of numpy.
     lengths = [1 << k for k in range(connect.bit_length() - 1)]
     if sum(lengths) + 1 < connect:
         lengths.append(connect - sum(lengths) - 1)
-    shifts = [[step * length for length in lengths] for step in (1, height, height - 1, height + 1)]
+    shifts = [[step * length for length in lengths] for step in steps]
 
     @compiled_as(compiled_has_line)
     def has_line(stones: np.uint64) -> bool:

@@ -16,13 +16,13 @@ import functools
 import numpy as np
 from numpy.typing import NDArray
 
-from board_envs._bits import ONE, ZERO, as_int, clear_lowest, lowest, lowest_bit, popcount
+from board_agents.solvers.connect_four.geometry import geometry, make_safe_replies, make_winning_squares
+from board_agents.solvers.connect_four.table import layout, make_table
+from board_envs._bits import ONE, ZERO, as_int, clear_lowest, lowest, popcount
 from board_envs._jit import Kernel, jitable, kernel
 from board_envs.games.connect_four.alignments import alignments
 from board_envs.games.connect_four.rules import bit_index, make_has_line
 from board_envs.types import Words
-from board_agents.solvers.connect_four.geometry import geometry, make_safe_replies, make_winning_squares
-from board_agents.solvers.connect_four.table import layout, make_table
 
 Ints = NDArray[np.int64]
 

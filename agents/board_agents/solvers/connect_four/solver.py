@@ -241,9 +241,7 @@ class ConnectFourSolver:
         budget = Budget(node_limit, time_limit)
         return self._best_move(state, budget, order or self.game.legal_actions(state))
 
-    def line(
-        self, state: State, *, node_limit: int | None = None, time_limit: float | None = None
-    ) -> list[int] | None:
+    def line(self, state: State, *, node_limit: int | None = None, time_limit: float | None = None) -> list[int] | None:
         """Return a game of perfect play from here to the end, the first best move by column each time."""
         self._check(state)
         budget = Budget(node_limit, time_limit)
@@ -350,9 +348,7 @@ class ConnectFourSolver:
     def _won(self, stones: np.uint64) -> bool:
         return self.facts.has_line(stones)
 
-    def _bounds(
-        self, state: State, low: int, high: int, budget: Budget, threads: int = 1
-    ) -> tuple[int, int]:
+    def _bounds(self, state: State, low: int, high: int, budget: Budget, threads: int = 1) -> tuple[int, int]:
         """Return proven bounds, clipped to the window: they meet when the limits allow."""
         if self.book is not None:
             known = self.book.get(state)
@@ -389,9 +385,7 @@ class ConnectFourSolver:
             if done or stopped():
                 return
 
-    def _race(
-        self, workers: list[Stack], positions: Words, shared: list[NDArray[np.int64]], budget: Budget
-    ) -> None:
+    def _race(self, workers: list[Stack], positions: Words, shared: list[NDArray[np.int64]], budget: Budget) -> None:
         """Let several threads solve one position; they help each other through the tables, the first one ends it."""
         over = threading.Event()
 
