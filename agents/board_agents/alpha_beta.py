@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from board_agents.evaluations import Evaluation
 from board_agents.minimax import SearchAgent, Ties
 from board_agents.search import DEPTH_LIMIT, OutOfTimeError, SearchResult
 from board_envs._jit import have_numba
 from board_envs.game import Game
+
+if TYPE_CHECKING:
+    from board_envs.envs.kernels import Policy
 
 
 class AlphaBetaAgent(SearchAgent):
@@ -49,6 +52,10 @@ class AlphaBetaAgent(SearchAgent):
         if self.compiled is None and self.seconds is not None:
             return self._is_named and have_numba()
         return super().runs_compiled
+
+    def compiled_policy(self) -> Policy | None:
+        """Return the same choice as a function for compiled code, None for deep and for timed searches."""
+        return super().compiled_policy() if self.seconds is None else None
 
     def search(self, state: Any, *, with_line: bool) -> SearchResult:
         """Search to the depth, or as deep as the time allows; what an unfinished depth found is not used."""

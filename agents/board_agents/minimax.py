@@ -6,13 +6,16 @@ Sources: the n-ply minimax of the Reversi problem (EPITA 2024) and `calcule_scor
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from board_agents.agent import GameAgent
 from board_agents.evaluations import Evaluation, load_evaluation, named_evaluation, win_value
 from board_agents.search import DEPTH_LIMIT, RootScores, Search, SearchResult, finish
 from board_envs._jit import have_numba, require_numba
 from board_envs.game import Game, check_int
+
+if TYPE_CHECKING:
+    from board_envs.envs.kernels import Policy
 
 Ties = Literal["first", "random"]
 
@@ -88,6 +91,15 @@ class SearchAgent(GameAgent):
     def search(self, state: Any, *, with_line: bool) -> SearchResult:
         """Search; without `with_line` the line may end early."""
         raise NotImplementedError
+
+    def compiled_policy(self) -> Policy | None:
+        """Return the same choice as a function for compiled code, None if the search is too deep or the user's."""
+        from board_agents.policies import DEPTH_LIMIT as LIMIT
+        from board_agents.policies import make_policy
+
+        if not isinstance(self.evaluation, str) or not self._is_named or self.depth > LIMIT:
+            return None
+        return make_policy(self.game, self.evaluation, self.depth, self.ties == "random")
 
     def new_search(self, deadline: float | None = None) -> Search:
         """Return an interpreted search with this agent's evaluation."""

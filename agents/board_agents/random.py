@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from board_agents.agent import GameAgent
+
+if TYPE_CHECKING:
+    from board_envs.envs.kernels import Policy
 
 
 class RandomAgent(GameAgent):
@@ -14,3 +17,9 @@ class RandomAgent(GameAgent):
         """Return the k-th legal action, k drawn."""
         rules = self.game.rules
         return int(rules.nth(state, self.stream.below(int(rules.count(state)))))
+
+    def compiled_policy(self) -> Policy:
+        """Return the same choice as a function for compiled code."""
+        from board_envs.envs.kernels import random_policy
+
+        return random_policy(self.game)
