@@ -53,20 +53,13 @@ def test_examples_print_what_the_page_says(page):
     assert failed == 0
 
 
-def commands():
-    for block in blocks("bash"):
-        mark, text = block.values
-        if mark is None:
-            for number, line in enumerate(text.splitlines()):
-                yield pytest.param(line, id=f"{block.id}+{number}")
-
-
-@pytest.mark.parametrize("line", list(commands()))
-def test_a_command_line_runs(line, capsys, monkeypatch, tmp_path):
+@pytest.mark.parametrize(("mark", "lines"), [block for block in blocks("bash") if block.values[0] is None])
+def test_command_lines_run_one_after_the_other(mark, lines, capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    program, *arguments = shlex.split(line)
-    assert program == "board-envs"
-    assert main(arguments) == 0, capsys.readouterr().err
+    for line in lines.splitlines():
+        program, *arguments = shlex.split(line)
+        assert program == "board-envs"
+        assert main(arguments) == 0, capsys.readouterr().err
 
 
 def test_the_two_ways_to_set_up_are_two_commands_each():
