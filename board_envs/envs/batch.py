@@ -1,22 +1,240 @@
-"""Batches of states for those who write their own trainers: arrays in, arrays out, compiled.
+"""Batches of games for those who write their own trainers: arrays in, arrays out, compiled.
 
-A `States` holds B games as arrays. Nothing here is changed in place: each function returns new arrays.
+`Batch` has the pure functions of a game over B states at once; each returns new arrays. `SelfPlay` is the fast loop: B
+games stepped in place, a finished one beginning anew at once, boards and masks in arrays that are written again.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from board_envs._jit import require_numba
 from board_envs.envs import kernels
-from board_envs.game import Game
-from board_envs.types import Int8, Words
+from board_envs.envs.common import check_positive
+from board_envs.game import Game, Symmetry
+from board_envs.random import Stream
+from board_envs.types import IllegalActionError, Int8, PositionError, Words
+
+
+class States(NamedTuple):
+    """A batch of B states."""
+
+    words: Words
+    """uint64 (B, words): each state packed, see `Rules.pack`."""
+    memory: Words
+    """uint64 (B, capacity, 2): each state's memory of earlier positions; capacity 0 where the rules have none."""
+
+
+class Playouts(NamedTuple):
+    """Ends of random games."""
+
+    winners: NDArray[np.int64]
+    """int64 (B,): 0, 1, or 2 for a draw."""
+    margins: NDArray[np.int64]
+    """int64 (B,): player_0's points minus player_1's."""
+    plies: NDArray[np.int64]
+    """int64 (B,): how many moves were made."""
+
+
+class Batch:
+    """A game's functions over many states at once.
+
+    Args:
+        game: what is played.
+
+    Raises:
+        MissingExtraError: numba (the extra `fast`) is not installed.
+
+    """
+
+    def __init__(self, game: Game[Any]) -> None:
+        require_numba("the batch API")
+        self.game = game
+
+    def initial(self, count: int) -> States:
+        """Return `count` initial states."""
+        check_positive("count", count)
+        return States(np.tile(kernels.first_words(self.game), (count, 1)), self._memory(count, kernels.CAPACITY))
+
+    def pack(self, states: Sequence[Any]) -> States:
+        """Return a batch of the game's own states; PositionError names one that is none."""
+        owned = [self.game.own(state) for state in states]
+        for row, state in enumerate(owned):
+            if not isinstance(state, type(self.game.initial_state())):
+                raise PositionError(f"state {row} is no state of {self.game!r}: {state!r}")
+        words = np.zeros((len(owned), self.game.rules.words), np.uint64)
+        entries = [kernels.memory_of(state) for state in owned]
+        capacity = max([kernels.CAPACITY, *(entry.shape[0] for entry in entries)])
+        memory = self._memory(len(owned), capacity)
+        for row, state in enumerate(owned):
+            self.game.rules.pack(state, words[row])
+            if memory.shape[1]:
+                memory[row, : entries[row].shape[0]] = entries[row]
+        return States(words, memory)
+
+    def unpack(self, states: States, row: int) -> Any:
+        """Return one row as the game's own state."""
+        return self.game.rules.unpack(states.words[row].copy(), states.memory[row].copy())
+
+    def legal(self, states: States) -> Int8:
+        """Return masks, int8 (B, n): 1 where the seat to act may play; all zeros in a finished game."""
+        return look(self.game, *states)[1]
+
+    def observe(self, states: States, seats: NDArray[np.int64] | None = None) -> Int8:
+        """Return what each seat (int64 (B,); None: the seat to act) sees: int8 (B, shape)."""
+        return look(self.game, *states, seats)[0]
+
+    def status(self, states: States) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Return the seat to act, the winner (-1 none yet, 0, 1, 2 a draw) and the margin: int64 (B,) each."""
+        told = np.empty((3, states.words.shape[0]), np.int64)
+        kernels.make_status(self.game)(*states, told)
+        return told[0], told[1], told[2]
+
+    def step(self, states: States, actions: Any) -> States:
+        """Return the states after a legal action each, integers (B,); IllegalActionError names a row that fails."""
+        moves = np.asarray(actions)
+        count = states.words.shape[0]
+        if moves.shape != (count,) or moves.dtype.kind not in "iu":
+            raise IllegalActionError(f"actions must be {count} integers, not an array {moves.shape} of {moves.dtype}")
+        moves = np.ascontiguousarray(moves, np.int64)
+        after = self._with_room(states)
+        row = kernels.make_step(self.game)(moves, *after, self.game.num_actions)
+        if row >= 0:
+            raise IllegalActionError(
+                f"row {row}: {self.game.explain_illegal(self.unpack(states, row), int(moves[row]))}"
+            )
+        return after
+
+    def playout(self, states: States, seed: int, longest: int = 10_000) -> Playouts:
+        """Play every state to its end with random moves.
+
+        Args:
+            states: where to begin.
+            seed: of the moves; row i draws from the stream of ``seed + i``.
+            longest: RuntimeError after so many plies of one game.
+
+        """
+        count = states.words.shape[0]
+        after = self._with_room(states)
+        told = np.zeros((3, count), np.int64)
+        keys = np.array([Stream.seeded(seed + row).key for row in range(count)], np.uint64)
+        counters = np.zeros(count, np.uint64)
+        begin = 0
+        while begin < count:
+            begin = kernels.make_playout(self.game)(*after, keys, counters, told, longest, begin)
+            if begin < 0:
+                raise RuntimeError(f"row {-begin - 1}: no end in {longest} plies")
+            if begin < count:
+                after = States(after.words, kernels.longer(after.memory, 2 * after.memory.shape[1]))
+        return Playouts(told[0], told[1], told[2])
+
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        """Return the game's symmetries, the identity among them."""
+        return self.game.symmetries()
+
+    def images(self, observations: NDArray[Any], policies: NDArray[Any], symmetry: Symmetry) -> tuple[Any, Any]:
+        """Return the images of observations (B, shape) and of masks, policies or action values (B, n)."""
+        flat = observations.reshape(observations.shape[0], -1)
+        return flat[:, symmetry.cells].reshape(observations.shape), symmetry.policy(policies)
+
+    def _memory(self, count: int, capacity: int) -> Words:
+        return np.empty((count, capacity if self.game.rules.has_memory else 0, 2), np.uint64)
+
+    def _with_room(self, states: States) -> States:
+        """Return copies in which every memory has room for a step."""
+        words, memory = states.words.copy(), states.memory.copy()
+        while not kernels.make_room(self.game)(words, memory):
+            memory = kernels.longer(memory, 2 * memory.shape[1])
+        return States(words, memory)
+
+
+class SelfPlay:
+    """B games stepped in place, each seat by the same hand; a finished game begins anew within the step.
+
+    All arrays are written again at each step: copy what is to be kept. There are no infos; see `BoardVectorEnv`.
+
+    Args:
+        game: what is played.
+        count: B.
+        seed: of random moves.
+        num_threads: rows are stepped by so many threads; the results do not depend on it.
+
+    Attributes:
+        states: `States`, B games.
+        observations: int8 (B, shape), what the seat to move sees.
+        masks: int8 (B, n).
+        rewards: float32 (B,), of the seat that has just moved.
+        terminated: bool (B,), whether the step ended the game; the board is then that of the next one.
+
+    """
+
+    def __init__(self, game: Game[Any], count: int, seed: int = 0, num_threads: int = 1) -> None:
+        batch = Batch(game)
+        self.game = game
+        self.states = batch.initial(count)
+        self.observations, self.masks = look(game, *self.states)
+        self.rewards: NDArray[np.float32] = np.zeros(count, np.float32)
+        self.terminated: NDArray[np.bool_] = np.zeros(count, np.bool_)
+        self._key = Stream.seeded(seed).key
+        self._steps = 0
+        self._kernel = kernels.make_self_play(game)
+        parts = min(check_positive("num_threads", num_threads), count)
+        self._parts = [(count * k // parts, count * (k + 1) // parts) for k in range(parts)]
+        self._pool = ThreadPoolExecutor(parts) if parts > 1 else None
+        self._no_actions = np.zeros(0, np.int64)
+
+    def step(self, actions: Any) -> None:
+        """Play a legal action in every row, integers (B,).
+
+        IllegalActionError names a row that fails; the rows before it have moved.
+        """
+        moves = np.ascontiguousarray(actions, np.int64)
+        if moves.shape != self.rewards.shape:
+            raise IllegalActionError(f"actions must be {self.rewards.size} integers, not an array {moves.shape}")
+        self._run(moves)
+
+    def step_random(self) -> None:
+        """Play a random legal action in every row."""
+        self._run(self._no_actions)
+
+    def close(self) -> None:
+        """End the threads."""
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def _run(self, actions: NDArray[np.int64]) -> None:
+        def work(part: tuple[int, int]) -> int:
+            return self._kernel(
+                actions, self._key, self._steps, *self.states, self.observations, self.masks, self.rewards,
+                self.terminated, *part,
+            )  # fmt: skip
+
+        parts = self._parts
+        while parts:
+            if self._pool is None or len(parts) == 1:
+                reached = [work(part) for part in parts]
+            else:
+                reached = list(self._pool.map(work, parts))
+            for row in reached:
+                if row < 0:
+                    bad = Batch(self.game).unpack(self.states, -row - 1)
+                    raise IllegalActionError(
+                        f"row {-row - 1}: {self.game.explain_illegal(bad, int(actions[-row - 1]))}"
+                    )
+            parts = [(row, end) for row, (_, end) in zip(reached, parts, strict=True) if row < end]
+            if parts:
+                memory = kernels.longer(self.states.memory, 2 * self.states.memory.shape[1])
+                self.states = States(self.states.words, memory)
+        self._steps += 1
 
 
 def look(game: Game[Any], words: Words, memory: Words, seats: NDArray[np.int64] | None = None) -> tuple[Int8, Int8]:
-    """Return what seats (None: the seat to move) see of packed states: int8 (B, shape), and masks int8 (B, n)."""
+    """Return what seats (None: the seat to act) see of packed states, int8 (B, shape), and masks, int8 (B, n)."""
     count = words.shape[0]
     boards = np.empty((count, *game.observation_shape), np.int8)
     masks = np.empty((count, game.num_actions), np.int8)

@@ -311,3 +311,175 @@ def make_find_illegal(game: Game[Any]) -> Kernel[Any, int]:
         return -1
 
     return kernel(find_illegal)
+
+
+@functools.cache
+def make_status(game: Game[Any]) -> Kernel[Any, None]:
+    """Return the kernel that writes seat to act, winner and margin, int64 (3, B)."""
+    rules = game.rules
+    unpack, to_play, find_winner, find_margin = rules.unpack, rules.to_play, rules.winner, rules.margin
+
+    def status(words: Words, memory: Words, told: NDArray[np.int64]) -> None:
+        for i in range(words.shape[0]):
+            state = unpack(words[i], memory[i])
+            told[0, i] = to_play(state)
+            told[1, i] = find_winner(state)
+            told[2, i] = find_margin(state)
+
+    return kernel(status)
+
+
+@functools.cache
+def make_room(game: Game[Any]) -> Kernel[Any, bool]:
+    """Return the kernel that makes room for a step in every memory; it says whether that was possible."""
+    unpack, pack = game.rules.unpack, game.rules.pack
+    memory_length, compact = memory_functions(game)
+
+    def room(words: Words, memory: Words) -> bool:
+        for i in range(words.shape[0]):
+            state = unpack(words[i], memory[i])
+            if memory_length(state) + ROOM > memory.shape[1]:
+                state = compact(state)
+                pack(state, words[i])
+                if memory_length(state) + ROOM > memory.shape[1]:
+                    return False
+        return True
+
+    return kernel(room)
+
+
+@functools.cache
+def make_step(game: Game[Any]) -> Kernel[Any, int]:
+    """Return the kernel that steps every row in place; it returns the first row whose action is not legal, or -1."""
+    rules = game.rules
+    unpack, pack, play, is_legal = rules.unpack, rules.pack, rules.step, rules.is_legal
+
+    def step(actions: NDArray[np.int64], words: Words, memory: Words, n: int) -> int:
+        for i in range(words.shape[0]):
+            state = unpack(words[i], memory[i])
+            if actions[i] < 0 or actions[i] >= n or not is_legal(state, actions[i]):
+                return i
+            pack(play(state, actions[i]), words[i])
+        return -1
+
+    return kernel(step)
+
+
+@functools.cache
+def make_playout(game: Game[Any]) -> Kernel[Any, int]:
+    """Return the kernel that plays rows to their ends; see `playout` inside."""
+    rules = game.rules
+    unpack, pack, play, nth, count = rules.unpack, rules.pack, rules.step, rules.nth, rules.count
+    find_winner, find_margin = rules.winner, rules.margin
+    memory_length, compact = memory_functions(game)
+
+    def playout(
+        words: Words, memory: Words, keys: Words, counters: Words, told: NDArray[np.int64], longest: int, begin: int
+    ) -> int:
+        """Play from row `begin` on; `told` int64 (3, B): winner, margin, plies so far.
+
+        Returns the number of rows when all are done, a row whose memory is full, or -1 - row for an endless game.
+        """
+        for i in range(begin, words.shape[0]):
+            state = unpack(words[i], memory[i])
+            legal = count(state)
+            while legal > 0:
+                if told[2, i] >= longest:
+                    return -1 - i
+                if memory_length(state) + ROOM > memory.shape[1]:
+                    state = compact(state)
+                    if memory_length(state) + ROOM > memory.shape[1]:
+                        pack(state, words[i])
+                        return i
+                state = play(state, nth(state, below(draw(keys[i], counters[i]), legal)))
+                counters[i] += _ONE
+                told[2, i] += 1
+                legal = count(state)
+            told[0, i] = find_winner(state)
+            told[1, i] = find_margin(state)
+        return words.shape[0]
+
+    return kernel(playout)
+
+
+@functools.cache
+def make_self_play(game: Game[Any]) -> Kernel[Any, int]:
+    """Return the kernel of `batch.SelfPlay`; see `self_play` inside."""
+    rules = game.rules
+    unpack, pack, play, nth, count, is_legal = (
+        rules.unpack,
+        rules.pack,
+        rules.step,
+        rules.nth,
+        rules.count,
+        rules.is_legal,
+    )
+    find_winner, to_play, observe, write_mask = rules.winner, rules.to_play, rules.observe, rules.write_mask
+    memory_length, compact = memory_functions(game)
+    start_words = first_words(game)
+    number_of_words, n = rules.words, game.num_actions
+
+    def self_play(
+        actions: NDArray[np.int64],
+        key: np.uint64,
+        steps: int,
+        words: Words,
+        memory: Words,
+        observations: Int8,
+        masks: Int8,
+        rewards: NDArray[np.float32],
+        terminated: NDArray[np.bool_],
+        start: int,
+        stop: int,
+    ) -> int:
+        """Step rows start .. stop - 1; no actions means random ones, of which row i's is draw ``steps * B + i``.
+
+        Returns `stop`, the row whose memory is full, or -1 - row where an action is not legal.
+        """
+        base = np.uint64(steps) * np.uint64(words.shape[0])
+        for i in range(start, stop):
+            state = unpack(words[i], memory[i])
+            if memory_length(state) + ROOM > memory.shape[1]:
+                state = compact(state)
+                if memory_length(state) + ROOM > memory.shape[1]:
+                    pack(state, words[i])
+                    return i
+            if actions.shape[0] == 0:
+                action = nth(state, below(draw(key, base + np.uint64(i)), count(state)))
+            else:
+                action = actions[i]
+                if action < 0 or action >= n or not is_legal(state, action):
+                    return -1 - i
+            mover = to_play(state)
+            state = play(state, action)
+            winner = find_winner(state)
+            over = winner >= 0
+            terminated[i] = over
+            if over:
+                rewards[i] = np.float32(_RETURNS[winner, mover])
+                for j in range(number_of_words):
+                    words[i, j] = start_words[j]
+                state = unpack(words[i], memory[i])
+            else:
+                rewards[i] = np.float32(0.0)
+                pack(state, words[i])
+            observe(state, to_play(state), observations[i])
+            write_mask(state, masks[i])
+        return stop
+
+    return kernel(self_play)
+
+
+def memory_of(state: Any) -> Words:
+    """Return a state's memory array, uint64 (entries, 2); none where the rules have no memory."""
+    for part in state:
+        if isinstance(part, np.ndarray):
+            return part
+    return np.zeros((0, 2), np.uint64)
+
+
+def longer(memory: Words, capacity: int) -> Words:
+    """Return the memories of a batch in a larger array."""
+    larger = np.empty((memory.shape[0], capacity, 2), np.uint64)
+    larger[:, : memory.shape[1]] = memory
+    return larger

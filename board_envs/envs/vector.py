@@ -273,7 +273,7 @@ class BoardVectorEnv(VectorEnv[Any, Any, Any]):
             parts = [(row, end) for row, (_, end) in zip(reached, parts, strict=True) if row < end]
             if parts:
                 # A memory is full: all get more room, and the rows that are left go on.
-                self._memory = _longer(self._memory, 2 * self._memory.shape[1])
+                self._memory = kernels.longer(self._memory, 2 * self._memory.shape[1])
 
     def _answers(self, rows: NDArray[np.intp]) -> NDArray[np.int64]:
         """Return the actions, int64 (B,), of outside opponents in the rows that wait."""
@@ -364,9 +364,9 @@ class BoardVectorEnv(VectorEnv[Any, Any, Any]):
         owned = self.game.own(state)
         self.game.rules.pack(owned, self._words[row])
         if self.game.rules.has_memory:
-            entries = next(part for part in owned if isinstance(part, np.ndarray))
+            entries = kernels.memory_of(owned)
             if entries.shape[0] > self._memory.shape[1]:
-                self._memory = _longer(self._memory, entries.shape[0])
+                self._memory = kernels.longer(self._memory, entries.shape[0])
             self._memory[row, : entries.shape[0]] = entries
 
     def state_of(self, row: int) -> Any:
@@ -484,10 +484,3 @@ class _Told:
         self.flags = np.zeros((2, count), np.bool_)
         self.facts = np.zeros((len(kernels.FACTS), count), np.int64)
         self.played = np.full(count, -1, np.int64)
-
-
-def _longer(memory: Words, capacity: int) -> Words:
-    """Return the memories in a larger array."""
-    larger = np.empty((memory.shape[0], capacity, 2), np.uint64)
-    larger[:, : memory.shape[1]] = memory
-    return larger
