@@ -1,6 +1,17 @@
 """Connect Four solved exactly: the solver, its opening book and what plays by them."""
 
 from board_agents.solvers.connect_four.book import Book, BookError, build_book
+from board_agents.solvers.connect_four.play import ConnectFourOracle, PerfectConnectFourAgent
 from board_agents.solvers.connect_four.solver import ConnectFourSolver, default_solver, plies_to_end, score_of_plies
 
-__all__ = ["Book", "BookError", "ConnectFourSolver", "build_book", "default_solver", "plies_to_end", "score_of_plies"]
+__all__ = [
+    "Book",
+    "BookError",
+    "ConnectFourOracle",
+    "ConnectFourSolver",
+    "PerfectConnectFourAgent",
+    "build_book",
+    "default_solver",
+    "plies_to_end",
+    "score_of_plies",
+]

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from board_agents.solvers.connect_four.geometry import geometry
+from board_agents.solvers.connect_four.geometry import geometry, has_lines, mirror
 from board_envs.game import Game
 from board_envs.games.connect_four import State
 from board_envs.types import Words
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 KIND = "board-envs connect-four book"
 VERSION = 1
 UNKNOWN = -128
-SHIPPED = {(6, 7, 4): "book_6x7_4.bin"}
+SHIPPED: dict[tuple[int, int, int], str] = {}
 """Size -> file beside this one."""
 
 
@@ -40,34 +40,10 @@ class BookError(ValueError):
     """A file that is no intact book of the size asked for."""
 
 
-def mirror(words: Words, rows: int, columns: int) -> Words:
-    """Return boards (or keys) with the columns in reverse order; uint64 of any shape."""
-    height = rows + 1
-    column_bits = np.uint64((1 << height) - 1)
-    image = np.zeros_like(words)
-    for column in range(columns):
-        bits = (words >> np.uint64(column * height)) & column_bits
-        image |= bits << np.uint64((columns - 1 - column) * height)
-    return image
-
-
 def keys_of(positions: Words, rows: int, columns: int) -> Words:
     """Return the keys of positions (n, 2), own stones plus all stones, the smaller one of two mirror images."""
     keys = positions[:, 0] + positions[:, 1]
     return np.minimum(keys, mirror(keys, rows, columns))
-
-
-def has_lines(stones: Words, rows: int, connect: int) -> NDArray[np.bool_]:
-    """Whether boards hold `connect` in a line: bool, the shape of `stones`."""
-    height = rows + 1
-    found = np.zeros(stones.shape, np.bool_)
-    for step in (1, height - 1, height, height + 1):
-        if step * (connect - 1) < 64:
-            runs = stones
-            for i in range(1, connect):
-                runs = runs & (stones >> np.uint64(step * i))
-            found |= runs != 0
-    return found
 
 
 @functools.lru_cache(maxsize=4)

@@ -11,10 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from board_envs._bits import ONE, ZERO, clear_lowest
 from board_envs._jit import jitable
-from board_envs.games.connect_four.rules import make_has_line
+from board_envs.types import Words
 
 
 @dataclass(frozen=True)
@@ -41,11 +42,6 @@ class Geometry:
     bottom: np.uint64
     column: np.uint64
     paired: np.uint64
-
-    @property
-    def has_line(self) -> Callable[[np.uint64], bool]:
-        """The test for a line."""
-        return make_has_line(self.rows, self.connect)
 
     @property
     def key_bits(self) -> int:
@@ -136,3 +132,27 @@ def make_safe_replies(rows: int, columns: int, connect: int) -> Callable[[np.uin
         return moves if clear_lowest(forced) == ZERO else ZERO
 
     return safe_replies
+
+
+def mirror(words: Words, rows: int, columns: int) -> Words:
+    """Return boards (or keys) with the columns in reverse order; uint64 of any shape."""
+    height = rows + 1
+    column_bits = np.uint64((1 << height) - 1)
+    image = np.zeros_like(words)
+    for column in range(columns):
+        bits = (words >> np.uint64(column * height)) & column_bits
+        image |= bits << np.uint64((columns - 1 - column) * height)
+    return image
+
+
+def has_lines(stones: Words, rows: int, connect: int) -> NDArray[np.bool_]:
+    """Whether boards hold `connect` in a line: bool, the shape of `stones`."""
+    height = rows + 1
+    found = np.zeros(stones.shape, np.bool_)
+    for step in (1, height - 1, height, height + 1):
+        if step * (connect - 1) < 64:
+            runs = stones
+            for i in range(1, connect):
+                runs = runs & (stones >> np.uint64(step * i))
+            found |= runs != 0
+    return found

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from board_agents.solvers.connect_four import search as stack
 from board_agents.solvers.connect_four.book import Book
-from board_agents.solvers.connect_four.geometry import geometry
+from board_agents.solvers.connect_four.geometry import geometry, has_lines
 from board_agents.solvers.connect_four.table import LINE, SMALL_INDEX_BITS
 from board_envs._bits import popcount
 from board_envs._jit import require_numba
@@ -283,8 +283,7 @@ class ConnectFourSolver:
         positions = np.ascontiguousarray(positions, np.uint64)
         if positions.ndim != 2 or positions.shape[1] != 2:
             raise ValueError(f"positions must be uint64 (n, 2), not {positions.shape}")
-        for index, (own, mask) in enumerate(positions):
-            self._check_words(index, own, mask)
+        self._check_words(positions)
         limit = 1 if weak else self.cells
         bounds = np.empty((len(positions), 2), np.int64)
         bounds[:] = (-limit, limit)
@@ -330,23 +329,21 @@ class ConnectFourSolver:
         if self.game.is_terminal(state):
             raise PositionError(f"{self.game.format(state)}: the game is over, there is nothing to solve")
 
-    def _check_words(self, index: int, own: np.uint64, mask: np.uint64) -> None:
-        board, bottom = int(self.facts.board), int(self.facts.bottom)
-        mine, all_stones = int(own), int(mask)
-        problem = ""
-        if all_stones & ~board or mine & ~all_stones:
-            problem = "stones off the board"
-        elif (all_stones + bottom) & all_stones:
-            problem = "floating stones"
-        elif all_stones.bit_count() - mine.bit_count() - mine.bit_count() not in (0, 1):
-            problem = "wrong numbers of stones"
-        elif all_stones == board or self._won(own) or self._won(own ^ mask):
-            problem = "the game is over"
-        if problem:
-            raise PositionError(f"position {index} ({mine:#x}, {all_stones:#x}): {problem}")
-
-    def _won(self, stones: np.uint64) -> bool:
-        return self.facts.has_line(stones)
+    def _check_words(self, positions: Words) -> None:
+        rows, _, connect = self.size
+        board, bottom = self.facts.board, self.facts.bottom
+        own, mask = positions[:, 0], positions[:, 1]
+        stones = np.bitwise_count(mask).astype(np.int64)
+        problems = {
+            "stones off the board": (mask & ~board) | (own & ~mask) != 0,
+            "floating stones": (mask + bottom) & mask & ~bottom != 0,
+            "wrong numbers of stones": np.bitwise_count(own).astype(np.int64) != stones // 2,
+            "the game is over": (mask == board) | has_lines(own, rows, connect) | has_lines(own ^ mask, rows, connect),
+        }
+        for problem, found in problems.items():
+            if found.any():
+                index = int(np.flatnonzero(found)[0])
+                raise PositionError(f"position {index} (own {own[index]:#x}, all {mask[index]:#x}): {problem}")
 
     def _bounds(self, state: State, low: int, high: int, budget: Budget, threads: int = 1) -> tuple[int, int]:
         """Return proven bounds, clipped to the window: they meet when the limits allow."""

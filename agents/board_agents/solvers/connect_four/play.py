@@ -1,0 +1,79 @@
+"""What plays and judges by exact values: the oracle and the perfect agent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from board_agents.agent import GameAgent
+from board_agents.minimax import Ties
+from board_agents.solvers.connect_four.solver import default_solver
+from board_envs.game import Game
+from board_envs.types import SpecError
+
+
+class ConnectFourOracle:
+    """Exact values of every move, in Pons' scores (see `solver`), from the mover's view.
+
+    Args:
+        game: Connect Four of any size.
+        seconds: time for one question; what it does not allow is answered by None. None: no limit. The standard board
+            needs a few seconds at most; some larger sizes are out of reach.
+        table_megabytes: memory of the solver.
+
+    """
+
+    unit = "pons"
+
+    def __init__(self, game: Game[Any], *, seconds: float | None = 60.0, table_megabytes: int = 64) -> None:
+        _check_game(game)
+        if seconds is not None and not seconds > 0:
+            raise SpecError(f"seconds must be above 0 or none, not {seconds!r}")
+        self.game = game
+        self.seconds = seconds
+        self.solver = default_solver(game, table_megabytes=table_megabytes)
+
+    def action_values(self, state: Any) -> dict[int, float] | None:
+        """Return each legal action's score, {} if the game is over, None beyond the time."""
+        if self.game.is_terminal(state):
+            return {}
+        values = self.solver.action_values(state, time_limit=self.seconds)
+        return None if values is None else {action: float(value) for action, value in values.items()}
+
+    def line(self, state: Any) -> list[int] | None:
+        """Return best play from here to the end, None beyond the time."""
+        return self.solver.line(state, time_limit=self.seconds)
+
+
+class PerfectConnectFourAgent(GameAgent):
+    """Plays the fastest win, or a draw, or the slowest loss, whatever time that takes.
+
+    Args:
+        game: Connect Four of any size.
+        ties: among equal moves the "first" column, or one at "random".
+        table_megabytes: memory of the solver.
+
+    """
+
+    def __init__(self, game: Game[Any], *, ties: Ties = "first", table_megabytes: int = 64) -> None:
+        super().__init__(game)
+        _check_game(game)
+        if ties not in ("first", "random"):
+            raise SpecError(f"ties must be 'first' or 'random', not {ties!r}")
+        self.ties = ties
+        self.solver = default_solver(game, table_megabytes=table_megabytes)
+
+    def choose(self, state: Any) -> int:
+        """Return a move of the best exact score."""
+        order = self.game.legal_actions(state)
+        if self.ties == "random":
+            for last in range(len(order) - 1, 0, -1):
+                other = self.stream.below(last + 1)
+                order[last], order[other] = order[other], order[last]
+        move = self.solver.best_move(state, order=order)
+        assert move is not None, "there was no limit"
+        return move
+
+
+def _check_game(game: Game[Any]) -> None:
+    if game.name != "connect-four":
+        raise SpecError(f"this solver plays connect-four, not {game!r}")
