@@ -5,6 +5,9 @@ who answers with probability 1 / (1 + exp(-(r_first - r_second + h))); a draw co
 penalised likelihood is maximised by Newton's method. The penalty is one drawn game, half from each seat, between every
 two agents that met, and one game won and one lost by whoever begins: it keeps every number finite, and it is weak.
 
+The package choix fits the same model without the advantage of the first move; where that is worth nothing, a test holds
+the two equal.
+
 Where results bound a rating on one side only (an agent that never lost a point to the others), the interval is open on
 the other side. Agents that no chain of games connects are rated in separate pools, whose numbers do not compare.
 """
