@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import board_envs
-from board_agents.cli import analyse, evaluate, games, play, records, tournament
+from board_agents.cli import analyse, evaluate, games, play, records, report, tournament
 
 
 def make_app() -> typer.Typer:
@@ -27,6 +27,7 @@ def make_app() -> typer.Typer:
     app.command("analyse", context_settings={"ignore_unknown_options": True})(analyse.command)
     app.command("play")(play.command)
     app.add_typer(records.make_app(), name="records")
+    app.command("report")(report.command)
     app.command("games")(games.command)
     return app
 
