@@ -35,6 +35,7 @@ AGENTS: dict[str, str] = {
     "torch": "board_agents.adapters.policy:TorchAgent",
     "open-spiel": "board_agents.adapters.open_spiel:OpenSpielAgent",
     "kaggle": "board_agents.adapters.kaggle:KaggleAgent",
+    "perfect": "board_agents.solvers.connect_four:PerfectConnectFourAgent",
 }
 """Name -> "module:class"; the class is called as ``cls(game, **parameters)``."""
 
@@ -42,12 +43,14 @@ ORACLES: dict[str, str] = {
     "closed-form": "board_agents.solvers.nim:NimOracle",
     "exhaustive": "board_agents.solvers.exhaustive:ExhaustiveOracle",
     "reversi-endgame": "board_agents.solvers.reversi:ReversiOracle",
+    "connect-four-solver": "board_agents.solvers.connect_four:ConnectFourOracle",
 }
 """Name -> "module:class" of the oracles."""
 
 DEFAULT_ORACLES: dict[str, str] = {
     "nim": "closed-form",
     "reversi": "reversi-endgame",
+    "connect-four": "connect-four-solver",
 }
 """Game -> spec of what ``make_oracle(game)`` gives; "exhaustive" for a game that is not listed or without its extra."""
 
