@@ -6,7 +6,8 @@ integers into floats; so what wraps lives here, through Python integers where in
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -201,3 +202,75 @@ def _pairs(indices: NDArray[np.intp]) -> NDArray[np.intp]:
         # The array is held too, so that its id is not given to another one.
         known = _known_pairs[id(indices)] = (indices, np.stack([indices, indices + 64], -1))
     return known[1]
+
+
+Writer: TypeAlias = Callable[..., None]
+
+
+def bit_writer(indices: NDArray[np.intp]) -> Writer:
+    """Return `write_bits` for these indices, (word, out): compiled, it moves all bits at once."""
+
+    @compiled_by(lambda: _install_writer(write, [indices.ravel()]))
+    def write(word: np.uint64, out: NDArray[np.int8]) -> None:
+        write_bits(word, indices, out)
+
+    return write
+
+
+def plane_writer(indices: NDArray[np.intp]) -> Writer:
+    """Return `write_planes` for these indices, (own, other, out): compiled, it moves all bits at once."""
+
+    @compiled_by(lambda: _install_writer(write, [indices.ravel(), indices.ravel() + 64]))
+    def write(own: np.uint64, other: np.uint64, out: NDArray[np.int8]) -> None:
+        write_planes(own, other, indices, out)
+
+    return write
+
+
+def _contiguous(array: Any) -> Any:
+    """Return the array's type; TypeError when compiling for one that is not int8 in one piece."""
+    if array.layout != "C" or str(array.dtype) != "int8":
+        raise TypeError(f"a writer needs a contiguous int8 array, not {array}")
+    return array
+
+
+def _install_writer(function: Writer, planes: list[NDArray[np.intp]]) -> None:
+    """Install the compiled form of a writer: bits widened to bytes, put in order, stored; three vector instructions.
+
+    Byte k * planes + p of the output is bit ``planes[p][k]`` of the words, each 64 bits, one after the other.
+    """
+    from llvmlite import ir
+    from numba import types
+    from numba.extending import intrinsic, overload
+
+    order = np.stack(planes, -1).ravel().tolist()
+    octets = ir.VectorType(ir.IntType(8), 64)
+    result = ir.VectorType(ir.IntType(8), len(order))
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        words = [builder.zext(builder.bitcast(word, ir.VectorType(ir.IntType(1), 64)), octets) for word in args[:-1]]
+        positions = ir.Constant(ir.VectorType(ir.IntType(32), len(order)), order)
+        moved = builder.shuffle_vector(words[0], words[-1], positions)
+        array = context.make_array(signature.args[-1])(context, builder, args[-1])
+        builder.store(moved, builder.bitcast(array.data, result.as_pointer()), align=1)
+        return context.get_dummy_value()
+
+    if len(planes) == 1:
+
+        @intrinsic  # type: ignore[untyped-decorator,unused-ignore]  # numba is untyped
+        def store_one(_context: Any, word: Any, out: Any) -> Any:
+            return types.void(types.uint64, _contiguous(out)), emit
+
+        @overload(function, strict=False)  # type: ignore[untyped-decorator,unused-ignore]
+        def choose_one(word: Any, out: Any) -> Any:
+            return lambda word, out: store_one(np.uint64(word), out)
+
+    else:
+
+        @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+        def store_two(_context: Any, own: Any, other: Any, out: Any) -> Any:
+            return types.void(types.uint64, types.uint64, _contiguous(out)), emit
+
+        @overload(function, strict=False)  # type: ignore[untyped-decorator,unused-ignore]
+        def choose_two(own: Any, other: Any, out: Any) -> Any:
+            return lambda own, other, out: store_two(np.uint64(own), np.uint64(other), out)
