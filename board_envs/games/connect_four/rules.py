@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from board_envs._bits import ONE, ZERO, as_int, nth_bit, popcount, write_bits, write_planes
+from board_envs._bits import ONE, ZERO, as_int, bit_writer, nth_bit, plane_writer, popcount
 from board_envs._jit import compiled_as, jitable
 from board_envs.types import Int8, Rules, Words
 
@@ -87,8 +87,8 @@ def make_rules(rows: int, columns: int, connect: int) -> Rules[State]:
     height = rows + 1
     full = np.uint64(sum(((1 << rows) - 1) << (column * height) for column in range(columns)))
     top = np.uint64(sum(1 << (column * height + rows - 1) for column in range(columns)))
-    cells = bit_index(rows, columns)
-    tops = np.arange(columns, dtype=np.intp) * height + rows - 1
+    write_board = plane_writer(bit_index(rows, columns))
+    write_tops = bit_writer(np.arange(columns, dtype=np.intp) * height + rows - 1)
     bottoms = np.array([1 << (column * height) for column in range(columns)], np.uint64)
     has_line = make_has_line(rows, connect)
 
@@ -120,7 +120,7 @@ def make_rules(rows: int, columns: int, connect: int) -> Rules[State]:
 
     @jitable
     def write_mask(state: State, out: Int8) -> None:
-        write_bits(open_tops(state), tops, out)
+        write_tops(open_tops(state), out)
 
     @jitable
     def step(state: State, action: int) -> State:
@@ -155,9 +155,9 @@ def make_rules(rows: int, columns: int, connect: int) -> Rules[State]:
     @jitable
     def observe(state: State, seat: int, out: Int8) -> None:
         if seat == 0:
-            write_planes(state.player_0, state.player_1, cells, out)
+            write_board(state.player_0, state.player_1, out)
         else:
-            write_planes(state.player_1, state.player_0, cells, out)
+            write_board(state.player_1, state.player_0, out)
 
     @jitable
     def pack(state: State, out: Words) -> None:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from board_envs._bits import ONE, ZERO, as_int, nth_bit, popcount, write_bits, write_planes
+from board_envs._bits import ONE, ZERO, as_int, bit_writer, nth_bit, plane_writer, popcount
 from board_envs._jit import jitable
 from board_envs.games.reversi.moves import flipped, legal_moves
 from board_envs.types import Int8, Rules, Words
@@ -57,7 +57,7 @@ def make_rules(size: int) -> Rules[State]:
     black_start, white_start = start_discs(size)
     first_moves = legal_moves(black_start, white_start) & board
     cells = bit_index(size)
-    flat_cells = cells.ravel()
+    write_board, write_squares = plane_writer(cells), bit_writer(cells.ravel())
     gap = 8 - size
 
     @jitable
@@ -83,7 +83,7 @@ def make_rules(size: int) -> Rules[State]:
 
     @jitable
     def write_mask(state: State, out: Int8) -> None:
-        write_bits(state.moves, flat_cells, out)
+        write_squares(state.moves, out)
 
     @jitable
     def step(state: State, action: int) -> State:
@@ -125,9 +125,9 @@ def make_rules(size: int) -> Rules[State]:
     @jitable
     def observe(state: State, seat: int, out: Int8) -> None:
         if seat == 0:
-            write_planes(state.black, state.white, cells, out)
+            write_board(state.black, state.white, out)
         else:
-            write_planes(state.white, state.black, cells, out)
+            write_board(state.white, state.black, out)
 
     @jitable
     def pack(state: State, out: Words) -> None:
