@@ -68,8 +68,12 @@ def test_the_line_is_play_by_the_best_values_to_the_end(run, name, parameters):
     assert set(data["best"]) == {move for move, value in data["moves"].items() if value == data["value"]}
 
 
+SMALL = ["--param", "rows=3", "--param", "columns=4", "--param", "connect=3", "--oracle", "exhaustive"]
+"""A board that plain search knows all about: nothing is compiled for it."""
+
+
 def test_connect_four_tells_plies_beside_pons_score(run):
-    arguments = ["--param", "rows=3", "--param", "columns=4", "--param", "connect=3"]
+    arguments = SMALL
     game = make_game("connect-four", rows=3, columns=4, connect=3)
     state = game.initial_state()
     data = json.loads(run("analyse", "connect-four", "--json", *arguments)[1])
@@ -86,6 +90,22 @@ def test_connect_four_tells_plies_beside_pons_score(run):
         after = json.loads(run("analyse", "connect-four", move, "--moves", "--json", *arguments)[1])
         assert after["plies"] + 1 == plies
         assert after["position"] == game.format(game.step(state, game.text_to_action(state, move)))
+
+
+def test_connect_four_by_its_solver(run):
+    pytest.importorskip("numba")
+    game = make_game("connect-four")
+    # A line of a published position: 22 stones, player_0 to move.
+    moves = "2252576253462244111563"
+    data = json.loads(run("analyse", "connect-four", moves, "--moves", "--json")[1])
+    assert data["exact"] is True
+    assert data["unit"] == "pons"
+    assert data["plies"] == len(data["line"])
+    end = game.from_moves(moves + "".join(data["line"]))
+    assert game.is_terminal(end)
+    score = {0: 1, 1: -1, 2: 0}[int(game.winner(end))] * (43 - (len(moves) + len(data["line"]) - 1)) // 2
+    assert data["value"] == score
+    assert set(data["moves"]) == set(data["move_plies"])
 
 
 def test_reversi_by_either_way_of_counting(run):
@@ -139,7 +159,7 @@ def test_a_stream_answers_every_line_and_stops_at_none(stream):
 
 
 def test_a_stream_of_games(stream):
-    arguments = ["connect-four", "--moves", "--param", "rows=3", "--param", "columns=4", "--param", "connect=3"]
+    arguments = ["connect-four", "--moves", *SMALL]
     code, answers = stream(b"22\n\n2313\n99\n", *arguments)
     assert code == 0
     assert answers[0]["position"] == "----/-O--/-X-- 0"
