@@ -8,81 +8,66 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from board_envs._bits import ONE, ZERO, lowest, popcount
-from board_envs._jit import Kernel, jitable, kernel, recursive
+from board_envs._bits import ONE, ZERO, as_int, lowest, popcount
+from board_envs._jit import Kernel, kernel, recursive
 from board_envs.game import Game, check_int
 from board_envs.games.reversi import State
 from board_envs.games.reversi.rules import board_mask
 from board_envs.games.reversi.tiers import make_tier, tier_names
 from board_envs.random import below, check_seed, draw, key_of
 
+LANES = 8
+"""Games played side by side."""
+
 
 @functools.cache
-def _make_playouts(size: int, tier: str) -> Kernel[Any, None]:
-    """Return the kernel (own, other, key, margins int8 (count,), plies int64 (1,)) -> None.
+def _make_playouts(size: int, tier: str) -> Kernel[Any, int]:
+    """Return the kernel (own, other, keys, margins int8 (count,)) -> number of moves played.
 
-    Game i takes its choices from the stream whose key is draw i of `key`; margins are own minus other discs at the end.
-    Two games are played side by side, since one alone leaves the processor waiting for its own results.
+    Game i takes its choices from the stream whose key is draw i of `keys`; margins are own minus other at the end.
+    Several games are played side by side, since one alone leaves the processor waiting for its own results.
     """
     legal_moves, flipped, select_bit = make_tier(tier)
     board = board_mask(size)
 
-    @jitable
-    def advance(own: np.uint64, other: np.uint64, bits: np.uint64) -> tuple[np.uint64, np.uint64, int]:
-        """Return the next mover's discs, the other's, and 0 after a move, 1 after a pass and a move, 2 at the end."""
-        moves = legal_moves(own, other) & board
-        passed = 0
-        if moves == ZERO:
-            own, other = other, own
-            moves = legal_moves(own, other) & board
-            passed = 1
-            if moves == ZERO:
-                return other, own, 2
-        square = select_bit(moves, below(bits, popcount(moves)))
-        turned = flipped(own, other, square)
-        return other ^ turned, own | turned | (ONE << np.uint64(square)), passed
-
-    @jitable
-    def margin(own: np.uint64, other: np.uint64, swapped: int) -> int:
-        difference = popcount(own) - popcount(other)
-        return -difference if swapped else difference
-
-    def playouts(own: np.uint64, other: np.uint64, key: np.uint64, margins: NDArray[np.int8], plies: Any) -> None:
+    def playouts(own: np.uint64, other: np.uint64, keys: np.uint64, margins: NDArray[np.int8]) -> int:
         count = margins.shape[0]
+        # A lane a row: the mover's discs, the other's, the key of the game's stream, plies, mover changes, number.
+        lanes = np.empty((LANES, 6), np.uint64)
+        begun = min(LANES, count)
+        for i in range(begun):
+            lanes[i] = (own, other, draw(keys, np.uint64(i)), ZERO, ZERO, np.uint64(i))
+        live = begun
         total = 0
-        a, b = 0, 1
-        a_own, a_other, a_key, a_ply, a_swapped = own, other, draw(key, np.uint64(0)), 0, 0
-        b_own, b_other, b_key, b_ply, b_swapped = own, other, draw(key, np.uint64(1)), 0, 0
-        while a < count and b < count:
-            a_own, a_other, a_end = advance(a_own, a_other, draw(a_key, np.uint64(a_ply)))
-            b_own, b_other, b_end = advance(b_own, b_other, draw(b_key, np.uint64(b_ply)))
-            a_ply += 1
-            b_ply += 1
-            a_swapped ^= 1 ^ a_end
-            b_swapped ^= 1 ^ b_end
-            if a_end == 2:
-                margins[a] = margin(a_own, a_other, a_swapped & 1 ^ 1)
-                total += a_ply - 1
-                a += 2
-                a_own, a_other, a_key, a_ply, a_swapped = own, other, draw(key, np.uint64(a)), 0, 0
-            if b_end == 2:
-                margins[b] = margin(b_own, b_other, b_swapped & 1 ^ 1)
-                total += b_ply - 1
-                b += 2
-                b_own, b_other, b_key, b_ply, b_swapped = own, other, draw(key, np.uint64(b)), 0, 0
-        # One of the two is through with its games; the other has at most a few left.
-        if b < count:
-            a, a_own, a_other, a_key, a_ply, a_swapped = b, b_own, b_other, b_key, b_ply, b_swapped
-        while a < count:
-            a_own, a_other, a_end = advance(a_own, a_other, draw(a_key, np.uint64(a_ply)))
-            a_ply += 1
-            a_swapped ^= 1 ^ a_end
-            if a_end == 2:
-                margins[a] = margin(a_own, a_other, a_swapped & 1 ^ 1)
-                total += a_ply - 1
-                a += 2
-                a_own, a_other, a_key, a_ply, a_swapped = own, other, draw(key, np.uint64(a)), 0, 0
-        plies[0] = total
+        while live > 0:
+            i = 0
+            while i < live:
+                mine, theirs = lanes[i, 0], lanes[i, 1]
+                moves = legal_moves(mine, theirs) & board
+                if moves == ZERO:
+                    mine, theirs = theirs, mine
+                    lanes[i, 4] += ONE
+                    moves = legal_moves(mine, theirs) & board
+                    if moves == ZERO:
+                        difference = popcount(mine) - popcount(theirs)
+                        margins[lanes[i, 5]] = -difference if lanes[i, 4] & ONE else difference
+                        total += as_int(lanes[i, 3])
+                        if begun < count:
+                            lanes[i] = (own, other, draw(keys, np.uint64(begun)), ZERO, ZERO, np.uint64(begun))
+                            begun += 1
+                        else:
+                            live -= 1
+                            lanes[i] = lanes[live]
+                        continue
+                ply = lanes[i, 3]
+                square = select_bit(moves, below(draw(lanes[i, 2], ply), popcount(moves)))
+                turned = flipped(mine, theirs, square)
+                lanes[i, 0] = theirs ^ turned
+                lanes[i, 1] = mine | turned | (ONE << np.uint64(square))
+                lanes[i, 3] = ply + ONE
+                lanes[i, 4] += ONE
+                i += 1
+        return total
 
     return kernel(playouts)
 
@@ -104,11 +89,11 @@ def playouts(
 
     """
     check_int("reversi", "count", count, 0, 2**31)
-    margins, plies = np.zeros(count, np.int8), np.zeros(1, np.int64)
+    margins = np.zeros(count, np.int8)
     own, other = (state.black, state.white) if state.seat == 0 else (state.white, state.black)
     run = _make_playouts(int(game.parameters["size"]), tier_names()[0] if tier is None else tier)
-    run(own, other, key_of(np.uint64(check_seed(seed))), margins, plies)
-    return (margins if state.seat == 0 else -margins), int(plies[0])
+    plies = run(own, other, key_of(np.uint64(check_seed(seed))), margins)
+    return (margins if state.seat == 0 else -margins), plies
 
 
 @functools.cache
