@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from board_agents.cli import main
+from board_agents.registry import AGENTS, ORACLES
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -113,3 +114,11 @@ def documented_program(tmp_path):
     file = tmp_path / "first_move.py"
     file.write_text(code, encoding="utf-8")
     return file
+
+
+@pytest.mark.parametrize(("header", "known"), [("agent", AGENTS), ("oracle", ORACLES)])
+def test_the_tables_of_agents_and_oracles_are_complete(header, known):
+    page = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
+    (rows,) = re.findall(rf"^\| {header} \|.*\n\|[- |]+\n((?:\|.*\n)+)", page, re.MULTILINE)
+    named = [name for row in rows.splitlines() for name in re.findall(r"`([\w-]+)`", row.split("|")[1])]
+    assert sorted(named) == sorted(known)
