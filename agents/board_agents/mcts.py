@@ -27,7 +27,10 @@ from board_envs.types import Words
 
 UNKNOWN = 2
 """In `Tree.proven`: nothing is proven; else the outcome in player_0's view, -1, 0 or 1."""
+COMPILED_FROM = 200
+"""Simulations a move from which search is compiled unless told otherwise."""
 _PATH_LIMIT = 4096
+"""Longest way down the tree; longer lines are played out at random."""
 _CHUNK = 256
 
 
@@ -318,8 +321,8 @@ class MctsAgent(GameAgent):
         simulations: playouts a move.
         seconds: time a move instead; then the choice depends on the machine's speed.
         exploration: weight of the square root in UCT.
-        compiled: run compiled (True, needs numba), interpreted (False: the same moves, slower), or compiled where
-            numba is installed (None).
+        compiled: run compiled (True, needs numba), interpreted (False: the same moves, slower), or compiled where it
+            pays (None): from 200 simulations and with `seconds`, where numba is installed.
 
     """
 
@@ -346,9 +349,16 @@ class MctsAgent(GameAgent):
         """Return the proven or most visited action."""
         return self.analyse(state).action
 
+    @property
+    def runs_compiled(self) -> bool:
+        """Whether the search will run compiled."""
+        if self.compiled is None:
+            return (self.simulations >= COMPILED_FROM or self.seconds is not None) and have_numba()
+        return self.compiled
+
     def analyse(self, state: Any) -> MctsResult:
         """Search an unfinished position and tell what was found."""
-        compiled = have_numba() if self.compiled is None else self.compiled
+        compiled = self.runs_compiled
         simulate = make_simulate(self.game)
         words, memory = root_arrays(self.game, state)
         counters, used = np.array([self.stream.counter], np.uint64), np.ones(1, np.int64)

@@ -21,6 +21,7 @@ SPECS = [
     "alpha-beta:depth=3",
     "alpha-beta:depth=2,ties=random",
     "alpha-beta:depth=2,evaluation=margin",
+    "mcts:simulations=12",
 ]
 
 

@@ -17,11 +17,11 @@ from board_envs.types import IllegalActionError, PositionError
 
 
 def play(game, agents, seed):
-    """The actions of a game; each agent gets its own seed."""
+    """The first actions of a game; each agent gets its own seed."""
     for seat, agent in enumerate(agents):
         agent.reset(seed + seat)
     state, actions = game.initial_state(), []
-    while not game.is_terminal(state):
+    while not game.is_terminal(state) and len(actions) < 24:
         actions.append(agents[game.current_player(state)].act(observation_of(game, state), state))
         state = game.step(state, actions[-1])
     return actions

@@ -118,6 +118,8 @@ def test_what_is_compiled_when():
     assert AlphaBetaAgent(game, depth=5).runs_compiled
     assert not AlphaBetaAgent(game, depth=4).runs_compiled
     assert AlphaBetaAgent(game, seconds=1).runs_compiled
+    assert make_agent("mcts:simulations=500", game).runs_compiled
+    assert not make_agent("mcts:simulations=50", game).runs_compiled
     # A user's function is Python: it is searched interpreted, and compiling it is refused.
     assert not AlphaBetaAgent(game, depth=8, evaluation=lambda state: 0).runs_compiled
     with pytest.raises(ValueError, match="named evaluation"):

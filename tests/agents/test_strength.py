@@ -34,11 +34,11 @@ def test_greedy_beats_random(game):
 
 @pytest.mark.parametrize("game", GAMES, ids=repr)
 def test_alpha_beta_beats_greedy(game):
-    assert share(game, "alpha-beta:depth=4", "greedy", 12) > 0.6
+    assert share(game, "alpha-beta:depth=4", "greedy", 8) > 0.6
 
 
 def test_mcts_beats_greedy():
-    assert share(make_game("connect-four"), "mcts:simulations=300", "greedy", 10) > 0.7
+    assert share(make_game("connect-four"), "mcts:simulations=300", "greedy", 6) > 0.7
 
 
 def test_the_search_agents_know_nothing_of_the_game_but_its_rules():
