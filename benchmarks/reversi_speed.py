@@ -3,8 +3,9 @@
     pip install rust_reversi pgx        # the peers; both optional
     python benchmarks/reversi_speed.py [--repeat 5] [--tiers vector portable]
 
-Figures are medians of processor seconds, those of all threads together for pgx; compilation is timed apart. A position is a move played in a random game from the start to the end; each peer's loop is the fastest that its
-public interface offers from Python.
+Figures are medians of processor seconds, those of all threads together for pgx; compilation is timed apart. A position
+is a move played in a random game from the start to the end; each peer's loop is the fastest that its public interface
+offers from Python.
 """
 
 from __future__ import annotations
