@@ -37,6 +37,8 @@ def blocks(language):
 
 @pytest.mark.parametrize(("mark", "code"), list(blocks("python")))
 def test_a_python_block_runs_as_a_program(mark, code, tmp_path):
+    if mark == "fast":
+        pytest.importorskip("numba")
     ended = subprocess.run(
         [sys.executable, "-W", "error", "-c", code],
         cwd=tmp_path,
