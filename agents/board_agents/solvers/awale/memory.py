@@ -1,0 +1,63 @@
+"""Two instructions that numba has no word for: read a byte at an address, and ask for a cache line in advance.
+
+Tables are one array a level; a kernel gets their addresses as one array instead of a different signature a count of
+levels. Whoever passes an address keeps the array alive.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+
+from board_envs._jit import compiled_by
+
+
+def _register_load() -> None:
+    from llvmlite import ir
+    from numba import types
+    from numba.extending import intrinsic, overload
+
+    @intrinsic  # type: ignore[untyped-decorator,unused-ignore]  # numba is untyped
+    def load(_context: Any, address: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            pointer = builder.inttoptr(args[0], ir.IntType(8).as_pointer())
+            return builder.sext(builder.load(pointer), ir.IntType(64))
+
+        return types.int64(types.uint64), codegen
+
+    overload(load_int8, strict=False)(lambda address: lambda address: load(np.uint64(address)))
+
+
+@compiled_by(_register_load)
+def load_int8(address: int) -> int:
+    """Return the signed byte at an address."""
+    return ctypes.c_int8.from_address(int(address)).value
+
+
+def _register_prefetch() -> None:
+    from llvmlite import ir
+    from numba import types
+    from numba.extending import intrinsic, overload
+
+    @intrinsic  # type: ignore[untyped-decorator,unused-ignore]  # numba is untyped
+    def fetch(_context: Any, address: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            number = ir.IntType(32)
+            pointer = builder.inttoptr(args[0], ir.IntType(8).as_pointer())
+            kind = ir.FunctionType(ir.VoidType(), [pointer.type, number, number, number])
+            name = "llvm.prefetch.p0"
+            function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
+            # For writing, to be kept in all caches, a data cache.
+            builder.call(function, [pointer, number(1), number(3), number(1)])
+            return context.get_dummy_value()
+
+        return types.void(types.uint64), codegen
+
+    overload(prefetch, strict=False)(lambda address: lambda address: fetch(np.uint64(address)))
+
+
+@compiled_by(_register_prefetch)
+def prefetch(address: int) -> None:
+    """Ask for the cache line at an address, soon to be written; a hint without effect on results."""
