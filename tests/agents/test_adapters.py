@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-import subprocess
 import sys
 import textwrap
 
@@ -279,72 +278,3 @@ def test_a_torch_policy_plays(tmp_path):
     assert agent.act({}, CONNECT_FOUR.from_moves("1")) == 0
     assert agent.act({}, CONNECT_FOUR.from_moves("111111")) == 1
     assert pickle.loads(pickle.dumps(agent)).act({}, CONNECT_FOUR.from_moves("111111")) == 1
-
-
-# -- other packages -------------------------------------------------------------------------------------------------
-
-
-def test_an_agent_of_another_package_is_found_once_it_is_installed(tmp_path):
-    pytest.importorskip("hatchling")
-    source = tmp_path / "source"
-    (source / "lefty").mkdir(parents=True)
-    (source / "lefty" / "__init__.py").write_text(
-        textwrap.dedent(
-            '''
-            """An agent in a package of its own."""
-            from board_agents import GameAgent
-
-
-            class Lefty(GameAgent):
-                def __init__(self, game, *, skip: int = 0):
-                    super().__init__(game)
-                    self.skip = skip
-
-                def choose(self, state):
-                    return self.game.legal_actions(state)[self.skip]
-            '''
-        )
-    )
-    (source / "pyproject.toml").write_text(
-        textwrap.dedent(
-            """
-            [build-system]
-            requires = ["hatchling"]
-            build-backend = "hatchling.build"
-
-            [project]
-            name = "lefty"
-            version = "1.0"
-
-            [project.entry-points."board_envs.agents"]
-            lefty = "lefty:Lefty"
-            """
-        )
-    )
-    site = tmp_path / "site"
-
-    def python(*arguments):
-        return subprocess.run([sys.executable, *arguments], check=True, capture_output=True, text=True).stdout
-
-    python("-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(source))
-    wheel = next(tmp_path.glob("*.whl"))
-    python("-m", "pip", "install", "--no-deps", "--no-index", "--target", str(site), str(wheel))
-    program = """
-import sys
-sys.path.insert(0, sys.argv[1])
-from board_agents import make_agent
-from board_agents.registry import agent_names
-from board_envs import make_game
-from board_envs.resolve import resolve
-from board_envs.types import SpecError
-game = make_game("connect-four")
-assert "lefty" in agent_names()
-print(resolve("agent", "lefty:skip=2", game).act({}, game.initial_state()))
-try:
-    make_agent("lefty:jump=2", game)
-except SpecError as error:
-    print(error)
-"""
-    output = python("-W", "error", "-c", program, str(site)).splitlines()
-    assert output[0] == "2"
-    assert "no parameter 'jump'; it has: skip" in output[1]

@@ -1,4 +1,4 @@
-"""Exhaustive search with memory: exact values of small boards of every game, by going through all that can follow.
+"""Exhaustive search with memory: exact values of small boards of every game, by alpha-beta to the end of every line.
 
 It knows nothing but the rules, and is the independent check of the cleverer solvers. What is beyond its budget it
 answers with None, never with a guess.
@@ -14,6 +14,7 @@ from board_envs.game import Game, check_int
 
 DEPTH_LIMIT = 400
 """Longest line followed: Python's own recursion ends at 1000 calls."""
+_INFINITY = 1 << 30
 MEMORY_LIMIT = 2_000_000
 """Positions remembered before the memory is emptied."""
 
@@ -23,7 +24,7 @@ class _TooLargeError(Exception):
 
 
 class ExhaustiveOracle:
-    """Exact action values by looking at every line, in the game's unit.
+    """Exact action values by search to the end, in the game's unit.
 
     Reversi: the final difference in discs; Awalé: the difference in seeds still to come; Connect Four: Pons' score,
     (cells + 1 - stones before the winning move) // 2; Nim: +1 or -1.
@@ -46,7 +47,7 @@ class ExhaustiveOracle:
     def __init__(self, game: Game[Any], *, budget: int = 150_000) -> None:
         self.game = game
         self.budget = check_int("exhaustive", "budget", budget, 1, 10**9)
-        self._memory: dict[Any, int] = {}
+        self._memory: dict[Any, tuple[int, int]] = {}
         self._left = 0
         self.unit = "pons" if game.name == "connect-four" else game.unit
         self._end = _ENDINGS.get(game.name, _margin_at_end)(game)
@@ -65,7 +66,8 @@ class ExhaustiveOracle:
             action = int(rules.nth(state, k))
             child = rules.step(state, action)
             try:
-                values[action] = float(sign * (self._value(child, 1) + self._gained(state, child)))
+                value = self._value(child, 1, -_INFINITY, _INFINITY)
+                values[action] = float(sign * (value + self._gained(state, child)))
             except _TooLargeError:
                 return None
         return values
@@ -76,25 +78,43 @@ class ExhaustiveOracle:
             return 0
         return int(self.game.rules.margin(child)) - int(self.game.rules.margin(state))
 
-    def _value(self, state: Any, depth: int) -> int:
-        """Return the result of best play from here in player_0's view."""
+    def _value(self, state: Any, depth: int, alpha: int, beta: int) -> int:
+        """Return the result of best play from here in player_0's view; outside (alpha, beta) a bound of it."""
         rules = self.game.rules
         if rules.winner(state) >= 0:
             return self._end(state)
         key = tuple(self.game.pack(state).tolist()) if self._awale is None else self._awale.key(state)
-        known = self._memory.get(key)
-        if known is not None:
-            return known
+        least, most = self._memory.get(key, (-_INFINITY, _INFINITY))
+        if least >= beta or least == most:
+            return least
+        if most <= alpha:
+            return most
         self._spend()
         if depth > DEPTH_LIMIT:
             raise _TooLargeError
-        values = []
+        low, high = alpha, beta = max(alpha, least), min(beta, most)
+        maximise = rules.to_play(state) == 0
+        best = -_INFINITY if maximise else _INFINITY
         for k in range(rules.count(state)):
             child = rules.step(state, rules.nth(state, k))
-            values.append(self._value(child, depth + 1) + self._gained(state, child))
-        result = max(values) if rules.to_play(state) == 0 else min(values)
-        self._memory[key] = result
-        return result
+            gained = self._gained(state, child)
+            value = self._value(child, depth + 1, alpha - gained, beta - gained) + gained
+            if maximise:
+                best = max(best, value)
+                alpha = max(alpha, best)
+            else:
+                best = min(best, value)
+                beta = min(beta, best)
+            if alpha >= beta:
+                break
+        if best <= low:
+            most = best
+        elif best >= high:
+            least = best
+        else:
+            least = most = best
+        self._memory[key] = least, most
+        return best
 
     def _spend(self) -> None:
         self._left -= 1 if self._awale is None else 4
