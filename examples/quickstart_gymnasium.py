@@ -32,7 +32,7 @@ def main() -> None:
             _, reward, terminated, truncated, info = env.step(action)
             regrets.append(info["regret"])
             ended = terminated or truncated
-        rewards.append(reward)
+        rewards.append(float(reward))
     env.close()
     print(f"board_envs {board_envs.__version__}: {arguments.episodes} games of Nim against {arguments.opponent}")
     print(f"mean reward {np.mean(rewards):+.2f}")
