@@ -40,22 +40,25 @@ def run(function: Kernel[Any, Any], compiled: bool, arguments: tuple[Any, ...], 
         return function.function(*arguments)
     if function.signatures:
         return function(*arguments)
-    with announced(what):
+    with announced(function, what):
         return function(*arguments)
 
 
 @contextmanager
-def announced(what: str) -> Iterator[None]:
-    """Say on a terminal that something is being compiled, if that takes longer than a moment."""
+def announced(function: Kernel[Any, Any], what: str) -> Iterator[None]:
+    """Say on a terminal that a kernel is being compiled, if it is (not found on disk) and takes more than a moment."""
+    done = threading.Event()
 
-    def tell() -> None:
-        print(f"compiling {what}: once, then kept on disk ...", file=sys.stderr, flush=True)
+    def watch() -> None:
+        while not done.wait(_PATIENCE):
+            if function.dispatcher.stats.cache_misses:
+                print(f"compiling {what}: once, then kept on disk ...", file=sys.stderr, flush=True)
+                return
 
-    timer = threading.Timer(_PATIENCE, tell)
-    timer.daemon = True
+    watcher = threading.Thread(target=watch, daemon=True)
     if sys.stderr.isatty():
-        timer.start()
+        watcher.start()
     try:
         yield
     finally:
-        timer.cancel()
+        done.set()

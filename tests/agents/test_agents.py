@@ -10,6 +10,7 @@ import pettingzoo
 import pytest
 from agents_common import GAMES, SPECS, identify, random_positions
 
+import board_envs
 from board_agents import Agent, as_agent, make_agent
 from board_agents.agent import observation_of, state_of
 from board_envs import make_game
@@ -154,6 +155,23 @@ def test_agents_play_in_pettingzoos_own_connect_four(spec):
         if spec.startswith("alpha"):
             assert rewards["player_0"] == 1
     env.close()
+
+
+@pytest.mark.parametrize("name", ["reversi", "connect_four", "awale", "nim"])
+@pytest.mark.parametrize("spec", ["greedy", "alpha-beta:depth=2", "mcts:simulations=4"])
+def test_agents_play_in_our_environments_from_what_last_hands_out(name, spec):
+    env = getattr(board_envs, f"{name}_v0").env(illegal="raise")
+    game = make_game(name)
+    agents = {"player_0": make_agent(spec, game), "player_1": make_agent("random", game)}
+    env.reset(seed=3)
+    for agent in agents.values():
+        agent.reset(3)
+    plies = 0
+    for mover in env.agent_iter():
+        observation, _, terminated, truncated, _ = env.last()
+        env.step(None if terminated or truncated else agents[mover].act(observation))
+        plies += 1
+    assert plies > 3
 
 
 def test_a_plain_callable_is_an_agent():

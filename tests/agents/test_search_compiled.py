@@ -3,14 +3,15 @@
 import json
 import subprocess
 import sys
+import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from agents_common import identify, random_positions
 
-from board_agents import make_agent
+from board_agents import compiled, make_agent
 from board_agents.alpha_beta import AlphaBetaAgent
-from board_agents.compiled import root_arrays
 from board_agents.evaluations import evaluation_names, named_evaluation, win_value
 from board_agents.minimax import MinimaxAgent
 from board_agents.search_kernel import DONE, MODE, NODES, ROOT_ACTION, ROOT_BEST, begin, make_search, make_workspace
@@ -33,11 +34,11 @@ GAMES = [
 def test_values_and_choices_are_those_of_the_interpreted_search(game):
     for depth, number in ((1, 200), (2, 200), (3, 100), (4, 40)):
         plain = AlphaBetaAgent(game, depth=depth, compiled=False)
-        compiled = AlphaBetaAgent(game, depth=depth, compiled=True)
+        fast = AlphaBetaAgent(game, depth=depth, compiled=True)
         full = MinimaxAgent(game, depth=depth, compiled=True)
         for index, state in enumerate(random_positions(game, number, seed=100 + depth)):
             before = identify(state)
-            expected, cut, every = plain.analyse(state), compiled.analyse(state), full.analyse(state)
+            expected, cut, every = plain.analyse(state), fast.analyse(state), full.analyse(state)
             assert identify(state) == before
             assert (cut.value, cut.action) == (expected.value, expected.action) == (every.value, every.action)
             # What the table or the windows leave as bounds is never told as a value.
@@ -68,7 +69,7 @@ def test_deep_searches_with_a_table_have_the_values_of_searches_without(game):
         # No table to speak of, one with many collisions, a large one; forgotten or kept from the search before.
         for bits in (0, 4, 14):
             work = make_workspace(game, 6, bits)
-            words, memory = root_arrays(game, state)
+            words, memory = compiled.root_arrays(game, state)
             for depth in (6, 4, 6):
                 begin(work, words)
                 kernel(memory, depth, True, False, 10**9, -1, *work)
@@ -81,7 +82,7 @@ def test_a_search_stopped_anywhere_goes_on_to_the_same_end():
     game = make_game("connect-four")
     kernel = make_search(game, "default")
     for state in random_positions(game, 10, seed=8):
-        words, memory = root_arrays(game, state)
+        words, memory = compiled.root_arrays(game, state)
         ends = []
         for limit in (10**9, 1, 7):
             work = make_workspace(game, 4, 8)
@@ -101,8 +102,8 @@ def test_a_search_stopped_anywhere_goes_on_to_the_same_end():
 def test_random_ties_are_drawn_from_the_same_actions(game):
     for state in random_positions(game, 15, seed=5):
         choices = []
-        for compiled in (False, True):
-            agent = AlphaBetaAgent(game, depth=3, ties="random", compiled=compiled)
+        for speed in (False, True):
+            agent = AlphaBetaAgent(game, depth=3, ties="random", compiled=speed)
             actions = []
             for seed in range(8):
                 agent.reset(seed)
@@ -126,6 +127,25 @@ def test_what_is_compiled_when():
         AlphaBetaAgent(game, evaluation=lambda state: 0, compiled=True)
     with pytest.raises(SpecError, match="true or false"):
         make_agent("alpha-beta:compiled=maybe", game)
+
+
+@pytest.mark.parametrize(
+    ("misses", "terminal", "told"), [({}, True, False), ({"x": 1}, True, True), ({"x": 1}, False, False)]
+)
+def test_compiling_is_announced_on_a_terminal_and_only_then(monkeypatch, capsys, misses, terminal, told):
+    monkeypatch.setattr(compiled, "_PATIENCE", 0.01)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+
+    class Slow:
+        signatures = ()
+        dispatcher = SimpleNamespace(stats=SimpleNamespace(cache_misses=misses))
+
+        def __call__(self, *arguments):
+            time.sleep(0.2)
+            return arguments
+
+    assert compiled.run(Slow(), True, (1, 2), "the search") == (1, 2)
+    assert ("compiling the search" in capsys.readouterr().err) == told
 
 
 _PROGRAM = """
