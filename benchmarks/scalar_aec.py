@@ -3,9 +3,9 @@
     pip install 'board-envs[dev]'
     python benchmarks/scalar_aec.py
 
-Recorded legal games are replayed by both with ``last()`` and ``step()`` at each ply, ``reset()`` included. Each run plays
-the same games on one environment and then on the other, so the ratio of a pair is taken under the same conditions; the
-median of the ratios is told with the plies a CPU second (process time, not wall time) of each side.
+Recorded legal games are replayed by both with ``last()`` and ``step()`` at each ply, ``reset()`` included. Each run
+plays the same games on one environment and then on the other, so the ratio of a pair is taken under the same
+conditions; the median of the ratios is told with the plies a CPU second (process time, not wall time) of each side.
 """
 
 from __future__ import annotations
