@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from math import comb
 from pathlib import Path
 from types import TracebackType
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,6 +129,23 @@ def build(
     return found
 
 
+class Move(NamedTuple):
+    """What playing a pit is worth.
+
+    Attributes:
+        value: seeds still to come, the gain of the move included, for who plays it.
+        depth: progress depth of what it leads to; -1 after a harvest.
+        mine: the next mover's row after it.
+        other: the row of who played it.
+
+    """
+
+    value: int
+    depth: int
+    mine: Word
+    other: Word
+
+
 class Tables:
     """Levels 0 to `total` of one number of pits, read-only; any number of threads may ask at once.
 
@@ -214,7 +231,8 @@ class Tables:
     ) -> None:
         self.close()
 
-    def _rows(self, position: State | Sequence[int]) -> tuple[Word, Word]:
+    def rows(self, position: State | Sequence[int]) -> tuple[Word, Word]:
+        """Return the mover's row and the other's."""
         if isinstance(position, State):
             return (position.row0, position.row1) if position.seat == 0 else (position.row1, position.row0)
         configuration = check(position)
@@ -222,26 +240,33 @@ class Tables:
             raise ValueError(f"{len(configuration)} pits, these tables have {2 * self.pits}")
         return row_of(configuration[: self.pits]), row_of(configuration[self.pits :])
 
+    def score_of_rows(self, mine: Word, other: Word) -> int:
+        """Return the score of a configuration given as rows; UNKNOWN (-128) beyond the tables."""
+        return self._probing.find_one(mine, other, self.score_addresses)
+
+    def depth_of_rows(self, mine: Word, other: Word) -> int:
+        """Return the progress depth of a configuration given as rows, which the tables hold."""
+        return self._probing.find_one(mine, other, self.depth_addresses) & 255
+
     def get(self, position: State | Sequence[int], default: D | None = None) -> int | D | None:
         """Return a configuration's score, or `default` if it has more seeds than the tables."""
-        mine, other = self._rows(position)
-        score = self._probing.find_one(mine, other, self.score_addresses)
+        score = self.score_of_rows(*self.rows(position))
         return default if score == UNKNOWN else score
 
     def probe(self, position: State | Sequence[int]) -> int:
         """Return a configuration's score; TableError if it has more seeds than the tables."""
-        mine, other = self._rows(position)
-        score = self._probing.find_one(mine, other, self.score_addresses)
+        mine, other = self.rows(position)
+        score = self.score_of_rows(mine, other)
         if score == UNKNOWN:
             raise self._too_large(mine, other)
         return score
 
     def probe_depth(self, position: State | Sequence[int]) -> int:
         """Return a configuration's progress depth; TableError if it has more seeds than the tables."""
-        mine, other = self._rows(position)
-        if self._probing.find_one(mine, other, self.score_addresses) == UNKNOWN:
+        mine, other = self.rows(position)
+        if self.score_of_rows(mine, other) == UNKNOWN:
             raise self._too_large(mine, other)
-        return self._probing.find_one(mine, other, self.depth_addresses) & 255
+        return self.depth_of_rows(mine, other)
 
     def _too_large(self, mine: Word, other: Word) -> TableError:
         seeds = self._probing.locate_one(mine, other) >> 48
@@ -261,29 +286,51 @@ class Tables:
         self._probing.find_many(np.ascontiguousarray(rows), self.score_addresses, scores)
         return scores
 
-    def move_values(self, position: State | Sequence[int]) -> dict[int, tuple[int, int]] | None:
-        """Return (value, progress depth after it or -1 for a harvest) of each playable pit; None beyond the tables."""
-        mine, other = self._rows(position)
-        out = np.full((self.pits, 2), UNKNOWN, np.int64)
-        if not self._probing.values(mine, other, self.score_addresses, self.depth_addresses, out):
+    def moves(self, position: State | Sequence[int]) -> dict[int, Move] | None:
+        """Return what each playable pit is worth and leads to; None if a child has more seeds than the tables."""
+        return self.moves_of_rows(*self.rows(position))
+
+    def moves_of_rows(self, mine: Word, other: Word) -> dict[int, Move] | None:
+        """Return the same for a configuration given as rows."""
+        out, children = np.full((self.pits, 2), UNKNOWN, np.int64), np.zeros((self.pits, 2), np.uint64)
+        if not self._probing.values(mine, other, self.score_addresses, self.depth_addresses, out, children):
             return None
-        return {pit: (value, depth) for pit, (value, depth) in enumerate(out.tolist()) if value != UNKNOWN}
+        return {
+            pit: Move(value, depth, children[pit, 0], children[pit, 1])
+            for pit, (value, depth) in enumerate(out.tolist())
+            if value != UNKNOWN
+        }
+
+    def search(self, position: State | Sequence[int], earlier: Words, depth: int) -> tuple[int, int]:
+        """Return (pit, value) of the best move that alpha-beta finds, with these tables at its leaves.
+
+        Where the tables know nothing a leaf counts the seeds harvested on the way.
+
+        Args:
+            position: with a playable pit.
+            earlier: uint64 (k, 2), configurations that would be a mat.
+            depth: plies to look ahead, 1 or more.
+
+        """
+        mine, other = self.rows(position)
+        found = self._probing.search(mine, other, np.ascontiguousarray(earlier), self.score_addresses, depth)
+        return found & 15, found >> 4
 
     def action_values(self, position: State | Sequence[int]) -> dict[int, int] | None:
         """Return the value of each playable pit for the mover: gain minus the score of what follows; None beyond.
 
         A game's history does not count here, see `AwaleOracle`.
         """
-        values = self.move_values(position)
-        return None if values is None else {pit: value for pit, (value, _) in values.items()}
+        moves = self.moves(position)
+        return None if moves is None else {pit: move.value for pit, move in moves.items()}
 
     def best_action(self, position: State | Sequence[int]) -> int | None:
         """Return the pit to play: of the best ones a winner takes a harvest, or else the smallest progress depth.
 
         None beyond the tables, and where no pit is playable.
         """
-        values = self.move_values(position)
-        return best_of(values) if values else None
+        moves = self.moves(position)
+        return best_of({pit: (move.value, move.depth) for pit, move in moves.items()}) if moves else None
 
     def configuration(self, level: int, rank: int) -> Configuration:
         """Return the configuration at a place of a level."""
