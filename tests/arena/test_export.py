@@ -154,7 +154,7 @@ def test_copy_check_query_and_analyse_from_the_command_line(tmp_path, capsys):
     ]
     assert "deeper-than" in run("query", database)
     assert run("query", database, "runs", "--csv").startswith("run,games,started\nfirst,6,")
-    assert "positions analysed" in run("analyse", database, "--agent", "minimax:depth=2")
+    assert "positions analysed" in run("analyse", database, "--agent", "minimax:depth=2,compiled=false")
     assert run("analyse", database, "--oracle", "default").split()[0] != "0"
     assert len(json.loads(run("query", database, "deeper-than", "depth=1", "--json"))) > 0
     assert run("query", database, "deeper-than", "depth=2", "--csv").count("\n") == 1
@@ -164,7 +164,7 @@ def test_codes_are_texts_in_json(tmp_path, capsys):
     database = str(tmp_path / "games.db")
     game = make_game("reversi")
     write_records(database, [play_game(game, ["random", "random"], names=("a", "b"), max_plies=1)])
-    assert main(["records", "analyse", database, "--agent", "greedy"]) == 0
+    assert main(["records", "analyse", database, "--agent", "greedy:compiled=false"]) == 0
     assert main(["records", "query", database, "best-squares", "code=1716841910146156194489921515200", "--json"]) == 0
     found = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert len(found) == 1

@@ -30,14 +30,14 @@ browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed"
 
 @pytest.fixture(scope="module")
 def records():
-    games = tournament(SMALL, ["random", "greedy", "alpha-beta:depth=2"], games=6, seed=2).records
+    games = tournament(SMALL, ["random", "greedy", "alpha-beta:depth=2,compiled=false"], games=6, seed=2).records
     wild = play_game(SMALL, [lambda game: lambda observation: 77, "random"], names=("<wild> & co", "random"))
     return [*games, wild]
 
 
 @pytest.fixture(scope="module")
 def quality(records):
-    return judge_records(records, make_oracle(SMALL))
+    return judge_records(records, make_oracle(SMALL, "exhaustive"))
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +124,7 @@ def test_the_page_needs_nothing_else(page):
 
 def test_the_tables_say_what_the_records_say(page, records):
     rows = Outline(page).rows
-    for name in ("random", "greedy", "alpha-beta:depth=2"):
+    for name in ("random", "greedy", "alpha-beta:depth=2,compiled=false"):
         own = [r for r in records if name in r.agents]
         wins, draws = sum(r.winner == r.agents.index(name) for r in own), sum(r.winner == 2 for r in own)
         rating = next(row for row in rows if row[0] == name)
@@ -203,7 +203,24 @@ def test_the_command_writes_what_is_asked_for(tmp_path, capsys, records):
     write_records(str(source), records)
     outputs = [tmp_path / f"report.{suffix}" for suffix in ("html", "json", "csv")]
     options = [part for path in outputs for part in ("-o", str(path))]
-    assert main(["report", str(source), *options, "--judged", "4", "--title", "Small <boards>", "--replayed", "2"]) == 0
+    assert (
+        main(
+            [
+                "report",
+                str(source),
+                *options,
+                "--oracle",
+                "exhaustive",
+                "--judged",
+                "4",
+                "--title",
+                "Small <boards>",
+                "--replayed",
+                "2",
+            ]
+        )
+        == 0
+    )
     assert "19 games" in capsys.readouterr().out
     assert sorted(path.name for path in tmp_path.iterdir()) == ["games.jsonl", *sorted(p.name for p in outputs)]
     page = outputs[0].read_text(encoding="utf-8")

@@ -52,6 +52,20 @@ def test_published_suites_hold_together(suite):
     assert full >= len(suite.recipe["bins"])  # at least one outcome's place of each range is full
 
 
+@pytest.mark.parametrize("suite", all_suites(), ids=lambda suite: suite_name(suite.game))
+def test_values_near_the_end_are_those_of_exhaustive_search(suite):
+    oracle = make_oracle(suite.game, "exhaustive:budget=20000")
+    checked = 0
+    for position in suite.positions[::-1]:
+        values = oracle.action_values(suite.game.parse(position.position))
+        if values is not None:
+            assert values == position.values, position.position
+            checked += 1
+        if checked == 12:
+            break
+    assert checked == 12
+
+
 def test_nim_suite_is_rebuilt_from_its_recipe():
     suite = load_suite(NIM)
     recipe = {key: value for key, value in suite.recipe.items() if key != "oracle"}
@@ -63,7 +77,7 @@ def test_nim_suite_is_rebuilt_from_its_recipe():
 
 
 def test_no_two_positions_are_images_of_each_other():
-    suite = build_suite(SMALL, make_oracle(SMALL), seed=1, bins=[(0, 3), (4, 7)], per_cell=4)
+    suite = build_suite(SMALL, make_oracle(SMALL, "exhaustive"), seed=1, bins=[(0, 3), (4, 7)], per_cell=4)
     assert len(suite.positions) > 8
     boards = [p.position.split()[0].split("/") for p in suite.positions]
     mirrored = [[row[::-1] for row in board] for board in boards]
@@ -80,7 +94,7 @@ def test_positions_beyond_the_oracle_are_left_out():
 
 
 def test_a_file_is_written_and_read(tmp_path):
-    suite = build_suite(SMALL, make_oracle(SMALL), seed=1, bins=[(0, 3)], per_cell=3)
+    suite = build_suite(SMALL, make_oracle(SMALL, "exhaustive"), seed=1, bins=[(0, 3)], per_cell=3)
     path = tmp_path / "own.suite"
     suite.save(path)
     assert read_suite(path) == suite
@@ -159,14 +173,28 @@ def test_evaluate_prints_what_the_library_says(capsys):
 
 def test_evaluate_on_own_games(capsys):
     options = ["-p", "rows=4", "-p", "columns=4", "-p", "connect=3", "--games", "4", "--json"]
-    assert main(["evaluate", "alpha-beta:depth=6", "connect-four", "--opponent", "random", *options]) == 0
+    assert (
+        main(
+            [
+                "evaluate",
+                "alpha-beta:depth=4,compiled=false",
+                "connect-four",
+                "--opponent",
+                "random",
+                "--oracle",
+                "exhaustive",
+                *options,
+            ]
+        )
+        == 0
+    )
     printed = json.loads(capsys.readouterr().out)
     assert printed["source"] == {
         "kind": "games",
         "games": 4,
         "opponent": "random",
         "seed": 0,
-        "oracle": "ExhaustiveOracle",
+        "oracle": "exhaustive",
     }
     assert printed["total"]["counted"] == printed["total"]["decisions"] > 4
 
