@@ -29,6 +29,7 @@ AGENTS: dict[str, str] = {
     "mcts": "board_agents.mcts:MctsAgent",
     "nim-xor": "board_agents.nim_xor:NimXorAgent",
     "nim-astar": "board_agents.nim_astar:NimAStarAgent",
+    "table": "board_agents.table:TableAgent",
     "human": "board_agents.human:HumanAgent",
     "program": "board_agents.adapters.program:ProgramAgent",
     "sb3": "board_agents.adapters.policy:Sb3Agent",
@@ -43,6 +44,7 @@ ORACLES: dict[str, str] = {
     "closed-form": "board_agents.solvers.nim:NimOracle",
     "exhaustive": "board_agents.solvers.exhaustive:ExhaustiveOracle",
     "reversi-endgame": "board_agents.solvers.reversi:ReversiOracle",
+    "awale-tables": "board_agents.solvers.awale:AwaleOracle",
     "connect-four-solver": "board_agents.solvers.connect_four:ConnectFourOracle",
 }
 """Name -> "module:class" of the oracles."""
@@ -50,6 +52,7 @@ ORACLES: dict[str, str] = {
 DEFAULT_ORACLES: dict[str, str] = {
     "nim": "closed-form",
     "reversi": "reversi-endgame",
+    "awale": "awale-tables",
     "connect-four": "connect-four-solver",
 }
 """Game -> spec of what ``make_oracle(game)`` gives; "exhaustive" for a game that is not listed or without its extra."""

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import board_envs
-from board_agents.cli import analyse, evaluate, games, play, records, report, tournament
+from board_agents.cli import analyse, evaluate, games, play, records, report, tables, tournament
 
 
 def make_app() -> typer.Typer:
@@ -28,6 +28,7 @@ def make_app() -> typer.Typer:
     app.command("play")(play.command)
     app.add_typer(records.make_app(), name="records")
     app.command("report")(report.command)
+    app.add_typer(tables.make_app(), name="tables")
     app.command("games")(games.command)
     return app
 
