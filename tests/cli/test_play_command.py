@@ -1,3 +1,4 @@
+import contextlib
 import os
 import pty
 import re
@@ -256,6 +257,14 @@ class Terminal:
     def type(self, data):
         os.write(self.master, data)
 
+    def interrupt(self):
+        """Press Ctrl-C as people do: again, if nothing happens (a signal just before a read begins does not end it)."""
+        for _ in range(20):
+            self.process.send_signal(signal.SIGINT)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(timeout=5)
+                return
+
     def end(self):
         code = self.process.wait(timeout=120)
         while select.select([self.master], [], [], 0)[0]:
@@ -288,7 +297,7 @@ def test_a_terminal_game_with_ctrl_d():
 def test_a_terminal_game_with_ctrl_c():
     terminal = Terminal("connect-four", "-o", "human")
     terminal.until("player_0> ")
-    terminal.process.send_signal(signal.SIGINT)
+    terminal.interrupt()
     assert terminal.end() == 130
     assert "the game stands at" in terminal.text
     assert "board-envs: stopped" in terminal.text
