@@ -117,7 +117,7 @@ def test_a_win_in_one_is_taken_beside_a_win_in_three():
     for text, move in (("5,0,0 0", "1:5"), ("0,2,0 1", "2:2")):
         state = nim.parse(text)
         for seed in range(5):
-            agent = MctsAgent(nim, simulations=500)
+            agent = MctsAgent(nim, simulations=500, compiled=False)
             agent.reset(seed)
             assert nim.action_to_text(state, agent.act({}, state)) == move
 

@@ -54,7 +54,7 @@ def test_interpreted_policies_choose_as_the_agents(game):
 @pytest.mark.parametrize("game", GAMES, ids=repr)
 def test_compiled_policies_choose_as_the_agents(game):
     pytest.importorskip("numba")
-    specs = ["greedy:ties=random", "alpha-beta:depth=3", "random"]
+    specs = ["greedy:ties=random", "alpha-beta:depth=2", "random"]
     agents = [make_agent(spec, game) for spec in specs]
     ask = as_kernel(game, [agent.compiled_policy() for agent in agents])
     actions, counters = np.zeros(3, np.int64), np.zeros(3, np.uint64)

@@ -98,20 +98,22 @@ def test_random_ties_are_drawn_from_all_best_actions(game):
 @pytest.mark.parametrize("spec", ["minimax", "alpha-beta"])
 @pytest.mark.parametrize("depth", [1, 2, 3, 5])
 def test_the_fastest_win_is_taken(spec, depth):
-    assert make_agent(f"{spec}:depth={depth}", CONNECT_FOUR).act({}, CONNECT_FOUR.from_moves("121212")) == 0
+    assert (
+        make_agent(f"{spec}:depth={depth},compiled=false", CONNECT_FOUR).act({}, CONNECT_FOUR.from_moves("121212")) == 0
+    )
     # Taking all five wins at once; leaving one object and the like never does.
     nim = make_game("nim", heaps=(5, 1, 1))
     state = nim.parse("5,0,0 0")
-    assert nim.action_to_text(state, make_agent(f"{spec}:depth={depth}", nim).act({}, state)) == "1:5"
+    assert nim.action_to_text(state, make_agent(f"{spec}:depth={depth},compiled=false", nim).act({}, state)) == "1:5"
 
 
 @pytest.mark.parametrize("spec", ["minimax", "alpha-beta"])
 def test_reversi_takes_the_faster_of_two_wins_of_equal_value(spec):
     game = make_game("reversi", size=4)
-    agent = make_agent(f"{spec}:depth=6", game)
+    agent = make_agent(f"{spec}:depth=6,compiled=false", game)
     checked = 0
     for state in random_positions(game, 60, seed=9):
-        result = make_agent("minimax:depth=6", game).analyse(state)
+        result = make_agent("minimax:depth=6,compiled=false", game).analyse(state)
         if abs(result.value) != 10_000 or len(result.values) < 2:
             continue
         distances = {
@@ -244,5 +246,7 @@ def test_a_time_limit_searches_deeper_and_deeper(compiled):
             fixed.act({}, CONNECT_FOUR.initial_state()),
         )
     # Where every line has ended there is nothing deeper to look at.
-    nim = make_game("nim", heaps=(2, 1))
-    assert AlphaBetaAgent(nim, seconds=1000, compiled=compiled).analyse(nim.initial_state()).depth <= 4
+    late = max(random_positions(CONNECT_FOUR, 100, seed=1), key=lambda state: CONNECT_FOUR.observe(state, 0).sum())
+    left = 42 - int(CONNECT_FOUR.observe(late, 0).sum())
+    assert left <= 12
+    assert AlphaBetaAgent(CONNECT_FOUR, seconds=1000, compiled=compiled).analyse(late).depth <= left
