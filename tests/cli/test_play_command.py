@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from cli_common import PROGRAM
 
 from board_agents.arena import Ending, GameRecord
 from board_envs import make_game
@@ -239,9 +240,8 @@ class Terminal:
 
     def __init__(self, *arguments):
         self.master, slave = pty.openpty()
-        code = "import sys; from board_agents.cli import main; sys.exit(main())"
         self.process = subprocess.Popen(
-            [sys.executable, "-c", code, "play", *arguments], stdin=slave, stdout=slave, stderr=slave, close_fds=True
+            [sys.executable, "-c", PROGRAM, "play", *arguments], stdin=slave, stdout=slave, stderr=slave, close_fds=True
         )
         os.close(slave)
         self.text = ""
@@ -266,7 +266,11 @@ class Terminal:
                 return
 
     def end(self):
-        code = self.process.wait(timeout=120)
+        try:
+            code = self.process.wait(timeout=120)
+        finally:
+            self.process.kill()
+            self.process.wait()
         while select.select([self.master], [], [], 0)[0]:
             try:
                 data = os.read(self.master, 4096)

@@ -4,13 +4,14 @@ import select
 import subprocess
 import sys
 
+from cli_common import PROGRAM
+
 
 def test_progress_goes_to_a_terminal_and_results_to_stdout(tmp_path):
     master, slave = pty.openpty()
-    code = "import sys; from board_agents.cli import main; sys.exit(main())"
     arguments = ["tournament", "nim", "-a", "random,greedy", "-n", "20", "--json"]
     with subprocess.Popen(
-        [sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, stderr=slave, close_fds=True
+        [sys.executable, "-c", PROGRAM, *arguments], stdout=subprocess.PIPE, stderr=slave, close_fds=True
     ) as process:
         os.close(slave)
         seen = b""

@@ -1,11 +1,11 @@
 import json
-import os
 import signal
 import subprocess
 import sys
 import time
 
 import pytest
+from cli_common import PROGRAM
 
 from board_agents.arena.storage import RecordFile
 from board_agents.arena.tally import standings
@@ -161,17 +161,32 @@ def test_programs_that_fail_are_recorded_as_such_and_the_tournament_goes_on(run,
 
 def test_ctrl_c_shows_what_was_played(tmp_path):
     file = tmp_path / "games.jsonl"
-    code = "import sys; from board_agents.cli import main; sys.exit(main())"
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, "tournament", "connect-four", "-a", "random,random", "-n", "20000", "--json",
-         "--opening-plies", "0", "--records", str(file)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | {"COLUMNS": "80"},
-    )  # fmt: skip
-    while not (file.exists() and file.stat().st_size):
-        assert process.poll() is None
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=120)
+    arguments = [
+        "connect-four",
+        "-a",
+        "random,random",
+        "-n",
+        "20000",
+        "--opening-plies",
+        "0",
+        "--records",
+        file,
+        "--json",
+    ]
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, "tournament", *arguments, "--records", file],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            while not (file.exists() and file.stat().st_size):
+                assert process.poll() is None
+                time.sleep(0.05)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=120)
+        finally:
+            process.kill()
     assert process.returncode == 130, err
     assert err.strip() == "board-envs: stopped"
     data = json.loads(out)
