@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 import pathlib
-import tempfile
 import time
 import zlib
 from collections.abc import Callable
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 
 KIND = "board-envs connect-four book"
 VERSION = 1
+MOST_PLIES = 16
 UNKNOWN = -128
 SHIPPED: dict[tuple[int, int, int], str] = {}
 """Size -> file beside this one."""
@@ -147,7 +147,10 @@ class Book:
             raise BookError(f"{os.fspath(path)} has version {facts.get('version')!r}; this program reads {VERSION}")
         if hashlib.sha256(body).hexdigest() != facts.get("sha256"):
             raise BookError(f"{os.fspath(path)} is damaged: its checksum does not match")
-        book = cls.empty(facts["rows"], facts["columns"], facts["connect"], facts["plies"])
+        rows, columns, connect, plies = (facts.get(key) for key in ("rows", "columns", "connect", "plies"))
+        if not all(type(fact) is int for fact in (rows, columns, connect, plies)) or not 0 <= plies <= MOST_PLIES:
+            raise BookError(f"{os.fspath(path)} has a head whose facts make no sense: {facts}")
+        book = cls.empty(rows, columns, connect, plies)
         scores = np.frombuffer(zlib.decompress(body), np.int8)
         if len(scores) != len(book):
             raise BookError(f"{os.fspath(path)} has {len(scores)} scores; {len(book)} positions belong to it")
@@ -171,9 +174,9 @@ class Book:
             "sha256": hashlib.sha256(body).hexdigest(),
         }
         target = pathlib.Path(path)
-        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=target.name, suffix=".tmp", delete=False) as file:
-            file.write(json.dumps(facts).encode() + b"\n" + body)
-        os.replace(file.name, target)
+        written = target.with_name(f"{target.name}.{os.getpid()}.tmp")
+        written.write_bytes(json.dumps(facts).encode() + b"\n" + body)
+        os.replace(written, target)
 
 
 @functools.cache
@@ -208,6 +211,8 @@ def build_book(
     """
     target = pathlib.Path(path)
     unfinished = target.with_name(target.name + ".partial")
+    if not 0 <= plies <= MOST_PLIES:
+        raise BookError(f"a book goes to 0 .. {MOST_PLIES} plies, not {plies!r}")
     book = Book.empty(*solver.size, plies)
     if unfinished.exists():
         earlier = Book.load(unfinished, partial=True)
@@ -217,13 +222,13 @@ def build_book(
     last = book.scores[plies]
     positions = positions_by_stones(*solver.size, plies)[plies]
     saved = time.monotonic()
-    step = 64 * threads
+    step = 128 * threads
     missing = np.flatnonzero(last == UNKNOWN)
     for start in range(0, len(missing), step):
         if progress is not None:
             progress(len(last) - len(missing) + start, len(last))
         rows = missing[start : start + step]
-        last[rows] = solver.solve_many(positions[rows], threads=threads, chunk=16)
+        last[rows] = solver.solve_many(positions[rows], related=True, threads=threads, chunk=32)
         if time.monotonic() - saved >= save_every:
             book.save(unfinished)
             saved = time.monotonic()

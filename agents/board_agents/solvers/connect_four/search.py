@@ -30,14 +30,16 @@ Ints = NDArray[np.int64]
 BETA, BEST, LOWER, UPPER, COUNT, NEXT, STARTED, PREVIOUS = range(8)
 FRAME = 8
 # What a search keeps between two calls (int64).
-POSITION, DEPTH, ENTERING, NODES, LIMIT, STOP, BIG_BITS, SMALL_BITS = range(8)
-CONTROL = 8
+POSITION, DEPTH, ENTERING, NODES, LIMIT, STOP, BIG_BITS, SMALL_BITS, GUESS = range(9)
+CONTROL = 9
+NO_GUESS = 1000
+"""GUESS of positions that have nothing to do with one another; else it is the score of the position before."""
 
 FEW_EMPTIES = 20
 """Positions with fewer empty squares go to the small table."""
 NO_TABLE = 10
 """Positions with fewer empty squares than this go to no table."""
-LOOK_AHEAD = 14
+LOOK_AHEAD = 12
 """With so many empty squares or more, the children's table entries are looked at before any is searched."""
 
 HISTORY_LIMIT = 400
@@ -141,18 +143,23 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
         return k
 
     @jitable
-    def middle(low: int, high: int) -> int:
-        """Return the null window's upper end, low < it <= high: near 0 first, then halving."""
-        guess = (low + high) // 2
-        if guess <= 0 and low // 2 < guess:
-            guess = -((-low) // 2)
-        elif guess >= 0 and high // 2 > guess:
-            guess = high // 2
-        if guess >= high:
-            guess = high - 1
-        if guess < low:
-            guess = low
-        return guess + 1
+    def window_end(low: int, high: int, guess: int) -> int:
+        """Return the null window's upper end, low < it <= high.
+
+        First both windows that prove the guess, if there is one; else near 0 first, then halving.
+        """
+        if low < guess <= high:
+            return guess
+        if low == guess:
+            return low + 1
+        if high == guess - 1:
+            return high
+        middle = (low + high) // 2
+        if middle <= 0 and low // 2 < middle:
+            middle = -((-low) // 2)
+        elif middle >= 0 and high // 2 > middle:
+            middle = high // 2
+        return min(max(middle, low), high - 1) + 1
 
     @jitable
     def narrow(bounds: Ints, position: int, value: int, beta: int) -> None:
@@ -228,7 +235,7 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                 if bounds[position, 0] >= bounds[position, 1]:
                     continue
                 root_empties = cells - popcount(mask[0])
-                frames[0, BETA] = middle(bounds[position, 0], bounds[position, 1])
+                frames[0, BETA] = window_end(bounds[position, 0], bounds[position, 1], control[GUESS])
                 frames[0, PREVIOUS] = 64
                 d = 0
                 entering = True
@@ -400,5 +407,7 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
             if d < 0 and not entering:
                 # The root's null window is answered.
                 narrow(bounds, position, value, frames[0, BETA])
+                if control[GUESS] != NO_GUESS and bounds[position, 0] == bounds[position, 1]:
+                    control[GUESS] = bounds[position, 0]
 
     return kernel(search)

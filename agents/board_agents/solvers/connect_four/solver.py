@@ -70,9 +70,10 @@ class Memory:
     def of_size(cls, megabytes: int, key_bits: int) -> Memory:
         """Return empty tables; the big one takes the largest power of two of bytes that `megabytes` hold."""
         big_bits = max((megabytes << 20) // (8 * LINE), 1 << SMALL_INDEX_BITS).bit_length() - 1
-        # Filled, not calloc'ed: the pages are there (large ones, where the system has them) before the search begins.
-        big = np.full(LINE << min(big_bits, key_bits), 0, np.uint64)
-        return cls(big, np.full(LINE << min(SMALL_INDEX_BITS, key_bits), 0, np.uint64))
+        return cls(
+            np.zeros(LINE << min(big_bits, key_bits), np.uint64),
+            np.zeros(LINE << min(SMALL_INDEX_BITS, key_bits), np.uint64),
+        )
 
     def clear(self) -> None:
         """Forget everything (only measurements need that)."""
@@ -110,8 +111,9 @@ class Stack:
         """Nodes searched since the last `begin`."""
         return int(self.control[stack.NODES])
 
-    def begin(self) -> None:
-        """Prepare for other positions."""
+    def begin(self, related: bool = False) -> None:
+        """Prepare for other positions; `related` ones are likely to have the score of the one before them."""
+        self.control[stack.GUESS] = 0 if related else stack.NO_GUESS
         self.control[stack.POSITION] = 0
         self.control[stack.DEPTH] = -1
         self.control[stack.ENTERING] = 0
@@ -259,6 +261,7 @@ class ConnectFourSolver:
         positions: Words,
         *,
         weak: bool = False,
+        related: bool = False,
         threads: int = 1,
         progress: Callable[[int], None] | None = None,
         chunk: int = 64,
@@ -268,6 +271,7 @@ class ConnectFourSolver:
         Args:
             positions: uint64 (n, 2): stones of the side to move, all stones (`as_words` makes them of states).
             weak: only the sign of the score.
+            related: neighbours in the array are alike, so that the score of one is a good guess for the next.
             threads: how many positions are searched at a time, on shared tables.
             progress: called with the number of positions done since the last call.
             chunk: how many positions a thread takes at a time.
@@ -292,7 +296,7 @@ class ConnectFourSolver:
         def work(thread: Stack) -> None:
             while (start := next(starts)) < len(positions):
                 rows = slice(start, start + chunk)
-                thread.begin()
+                thread.begin(related)
                 while not thread.go_on(positions[rows], bounds[rows], thread.nodes + SLICE):
                     if stop.is_set():
                         return
