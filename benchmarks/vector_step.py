@@ -9,8 +9,8 @@ begins finished games anew. Sides take turns, one short run each, and the median
 with the plies a CPU second (process time) of each. Rows:
 
 - ``self-play``: `board_envs.envs.batch.SelfPlay`, arrays written in place;
-- ``make_vec``: the Gymnasium environment (``opponent=None``, rewards, flags and infos included), actions chosen by numpy
-  from the mask in the infos;
+- ``make_vec``: the Gymnasium environment (``opponent=None``, rewards, flags and infos included), actions chosen by
+  numpy from the mask in the infos;
 - ``pgx``: its jitted, vmapped step with auto-reset, a scan of steps, on the CPU with one thread;
 - ``OpenSpiel``: a Python loop over one state at a time that makes numpy arrays of the tensors.
 

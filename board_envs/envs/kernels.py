@@ -234,21 +234,19 @@ def make_advance(game: Game[Any], policies: tuple[Policy, ...]) -> Kernel[Any, i
                     keys[OPPONENT_SEED, i] = seed
                     keys[OPPONENT_KEY, i] = key_of(seed)
                     keys[OPPONENT_COUNTER, i] = np.uint64(0)
-            if move >= 0:
-                last_mover = to_play(state)
-                state = play(state, move)
-                plies += 1
             wait = False
-            if not self_play:
-                while find_winner(state) < 0 and to_play(state) != seat:
-                    if ints[POLICY, i] >= compiled:
-                        wait = True
-                        break
-                    move, counter = choose(ints[POLICY, i], state, keys[OPPONENT_KEY, i], keys[OPPONENT_COUNTER, i])
-                    keys[OPPONENT_COUNTER, i] = counter
+            while True:
+                if move >= 0:
                     last_mover = to_play(state)
                     state = play(state, move)
                     plies += 1
+                if self_play or find_winner(state) >= 0 or to_play(state) == seat:
+                    break
+                if ints[POLICY, i] >= compiled:
+                    wait = True
+                    break
+                move, counter = choose(ints[POLICY, i], state, keys[OPPONENT_KEY, i], keys[OPPONENT_COUNTER, i])
+                keys[OPPONENT_COUNTER, i] = counter
             pack(state, words[i])
             ints[PLIES, i] = plies
             ints[LAST_MOVER, i] = last_mover

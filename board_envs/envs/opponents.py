@@ -148,6 +148,7 @@ def make_opponent(opponent: Any, game: Game[Any]) -> Opponent | None:
     if opponent is None:
         return None
     several, weights = split_mixture(opponent)
+    cumulative_shares(weights)
     made = [_make_one(one, game) for one in several]
     return made[0] if len(made) == 1 else Mixture(made, weights)
 
@@ -193,12 +194,15 @@ class Players:
 
     def _number(self) -> None:
         policies: list[Policy | None] = [compiled_policy(one, self._game) for one in self._found]
-        self.policies: tuple[Policy, ...] = tuple(policy for policy in policies if policy is not None)
+        found = tuple(policy for policy in policies if policy is not None)
+        # The kernel must have one player; if all are asked outside, that one never plays.
+        self.policies: tuple[Policy, ...] = found or (random_policy(self._game),)
         inside = [k for k, policy in enumerate(policies) if policy is not None]
         outside = [k for k, policy in enumerate(policies) if policy is None]
+        self._outside = {len(self.policies) + place: k for place, k in enumerate(outside)}
         self.numbers = np.zeros(len(policies), np.int64)
-        self.numbers[[*inside, *outside]] = np.arange(len(policies))
-        self._outside = {len(inside) + place: k for place, k in enumerate(outside)}
+        self.numbers[inside] = np.arange(len(inside))
+        self.numbers[outside] = np.arange(len(outside)) + len(self.policies)
 
     @property
     def outside(self) -> bool:

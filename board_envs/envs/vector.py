@@ -128,8 +128,9 @@ class BoardVectorEnv(VectorEnv[Any, Any, Any]):
 
     def _bind(self) -> None:
         """Keep at hand what pickles cannot hold."""
-        policies = self._players.policies if self._players is not None else ()
-        self._advance = kernels.make_advance(self.game, policies or (kernels.random_policy(self.game),))
+        players = self._players
+        policies = (kernels.random_policy(self.game),) if players is None else players.policies
+        self._advance = kernels.make_advance(self.game, policies)
         self._find_illegal = kernels.make_find_illegal(self.game)
         self._pool = ThreadPoolExecutor(self.num_threads) if self.num_threads > 1 else None
 
