@@ -147,10 +147,11 @@ class Book:
             raise BookError(f"{os.fspath(path)} has version {facts.get('version')!r}; this program reads {VERSION}")
         if hashlib.sha256(body).hexdigest() != facts.get("sha256"):
             raise BookError(f"{os.fspath(path)} is damaged: its checksum does not match")
-        rows, columns, connect, plies = (facts.get(key) for key in ("rows", "columns", "connect", "plies"))
-        if not all(type(fact) is int for fact in (rows, columns, connect, plies)) or not 0 <= plies <= MOST_PLIES:
+        size = [facts.get(key) for key in ("rows", "columns", "connect", "plies")]
+        numbers = [fact for fact in size if type(fact) is int]
+        if len(numbers) != len(size) or not 0 <= numbers[-1] <= MOST_PLIES:
             raise BookError(f"{os.fspath(path)} has a head whose facts make no sense: {facts}")
-        book = cls.empty(rows, columns, connect, plies)
+        book = cls.empty(*numbers)
         scores = np.frombuffer(zlib.decompress(body), np.int8)
         if len(scores) != len(book):
             raise BookError(f"{os.fspath(path)} has {len(scores)} scores; {len(book)} positions belong to it")
