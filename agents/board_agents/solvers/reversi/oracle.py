@@ -79,8 +79,10 @@ class _Searcher:
         self._cells = size * size
         self._deadline: float | None = None
 
-    def begin(self, nodes: int | None, seconds: float | None) -> None:
-        """Set the limit for the searches that follow."""
+    def begin(self, empties: int, nodes: int | None, seconds: float | None) -> None:
+        """Set the limit for the searches that follow, of positions with at most `empties` empty squares."""
+        # A small search in a small part of the table stays within the processor's near caches: a sixth of the time.
+        self._memory[SHIFT] = 64 - min(self._table.bits, 12 + max(0, empties - 15))
         self._memory[NODES] = self._memory[STOP] = 0
         self._memory[LIMIT] = NO_LIMIT if nodes is None else nodes
         self._memory[DATE] = (int(self._memory[DATE]) + 1) % 256
@@ -189,9 +191,10 @@ class ReversiOracle:
 
     def action_values(self, state: State) -> dict[int, float] | None:
         """Return each legal action's exact value in discs for the mover, {} if the game is over, None out of reach."""
-        if self._empty_squares(state) > self.empties:
+        empties = self._empty_squares(state)
+        if empties > self.empties:
             return None
-        return self._asked(self.nodes, self.seconds, lambda searcher: self._action_values(searcher, state), None)
+        return self._asked(empties, lambda searcher: self._action_values(searcher, state), None)
 
     def value(self, state: State) -> int | None:
         """Return the exact value in discs for the seat to move, None out of reach."""
@@ -199,9 +202,10 @@ class ReversiOracle:
 
     def line(self, state: State) -> list[int]:
         """Return best play to the end of the game as actions; [] if the game is over or the position out of reach."""
-        if self._empty_squares(state) > self.empties:
+        empties = self._empty_squares(state)
+        if empties > self.empties:
             return []
-        return self._asked(self.nodes, self.seconds, lambda searcher: self._line(searcher, state), [])
+        return self._asked(empties, lambda searcher: self._line(searcher, state), [])
 
     def best_move(self, state: State) -> int | None:
         """Return an action of the highest value, None if the game is over or the position out of reach."""
@@ -294,9 +298,9 @@ class ReversiOracle:
         """A position whose search takes no time: a full board."""
         return self.game.parse("X" * self._cells + " X")
 
-    def _asked(self, nodes: int | None, seconds: float | None, answer: Callable[[_Searcher], Any], unknown: Any) -> Any:
+    def _asked(self, empties: int, answer: Callable[[_Searcher], Any], unknown: Any) -> Any:
         with self._lock:
-            self._searcher.begin(nodes, seconds)
+            self._searcher.begin(empties, self.nodes, self.seconds)
             try:
                 return answer(self._searcher)
             except _StoppedError:
@@ -364,8 +368,8 @@ def _reaching(searcher: _Searcher, game: Game[State], state: State, value: int) 
 def _solve(
     searcher: _Searcher, game: Game[State], state: State, goal: str, nodes: int | None, seconds: float | None
 ) -> Solution:
-    searcher.begin(nodes, seconds)
     cells = game.num_actions
+    searcher.begin(cells - popcount(state.black | state.white), nodes, seconds)
     alpha, beta = (-cells, cells) if goal == "exact" else (-1, 1)
     try:
         value = searcher.value(*_sides(state), alpha, beta)
