@@ -47,8 +47,9 @@ class Search(NamedTuple):
     """Kernels of one board size.
 
     Attributes:
-        window: (memory address, own, other, alpha, beta, out int64 (2,)) -> None; out[0] is the value if it lies
-            between alpha and beta, else a bound outside; out[1] is 1 if the search was stopped.
+        window: (memory address, own, other, alpha, beta, out int64 (3,)) -> None; out[0] is the value if it lies
+            between alpha and beta, else a bound outside; out[1] is 1 if the search was stopped; out[2] is the bit of a
+            move that is likely to be best, 64 if none is known.
 
     """
 
@@ -307,22 +308,29 @@ def _make_search(size: int, tier_name: str) -> Search:
         second = load(bucket, ENTRY + 2)
         lower = -cells
         upper = cells
+        known = 64
         if load(bucket, 0) ^ first == own and load(bucket, 1) ^ first == other:
             at = 0
             lower = as_int(first & np.uint64(255)) - 100
             upper = as_int((first >> np.uint64(8)) & np.uint64(255)) - 100
+            known = as_int((first >> np.uint64(16)) & np.uint64(255))
         elif load(bucket, ENTRY) ^ second == own and load(bucket, ENTRY + 1) ^ second == other:
             at = ENTRY
             lower = as_int(second & np.uint64(255)) - 100
             upper = as_int((second >> np.uint64(8)) & np.uint64(255)) - 100
+            known = as_int((second >> np.uint64(16)) & np.uint64(255))
         elif (first >> np.uint64(32)) & np.uint64(255) != date or as_int(
             (first >> np.uint64(24)) & np.uint64(255)
         ) <= n:
             at = 0
         else:
             at = ENTRY
-        if value > alpha and value > lower:
-            lower = value
+        if value > alpha:
+            if value > lower:
+                lower = value
+        elif known < 64:
+            # No move reached alpha: the one that reached a lower bound before is worth more than any of these.
+            square = known
         if value < beta and value < upper:
             upper = value
         data = np.uint64(lower + 100) | (np.uint64(upper + 100) << np.uint64(8)) | (np.uint64(square) << np.uint64(16))
@@ -581,6 +589,10 @@ def _make_search(size: int, tier_name: str) -> Search:
         else:
             out[0] = wide(own, other, alpha, beta, n, memory)
         out[1] = as_int(load(memory, STOP))
+        out[2] = 64
+        data = probe(bucket_of(own, other, memory), own, other)
+        if data != ZERO:
+            out[2] = as_int((data >> np.uint64(16)) & np.uint64(255))
 
     return Search(kernel(window))
 
