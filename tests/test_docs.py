@@ -56,8 +56,10 @@ def test_examples_print_what_the_page_says(page):
     assert failed == 0
 
 
-@pytest.mark.parametrize(("mark", "lines"), [block for block in blocks("bash") if block.values[0] is None])
+@pytest.mark.parametrize(("mark", "lines"), [block for block in blocks("bash") if block.values[0] in (None, "fast")])
 def test_command_lines_run_one_after_the_other(mark, lines, capsys, monkeypatch, tmp_path):
+    if mark == "fast":
+        pytest.importorskip("numba")
     monkeypatch.chdir(tmp_path)
     for line in lines.splitlines():
         program, *arguments = shlex.split(line)
@@ -66,7 +68,11 @@ def test_command_lines_run_one_after_the_other(mark, lines, capsys, monkeypatch,
 
 
 def test_the_two_ways_to_set_up_are_two_commands_each():
-    marked = {block.values[0]: block.values[1].splitlines() for block in blocks("bash") if block.values[0]}
+    marked = {
+        block.values[0]: block.values[1].splitlines()
+        for block in blocks("bash")
+        if block.values[0] not in (None, "fast")
+    }
     assert set(marked) == {"use", "develop"}
     for lines in marked.values():
         assert len(lines) == 2
