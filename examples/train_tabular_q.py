@@ -188,9 +188,12 @@ def train(
     table, rng, states = Table(game), np.random.default_rng(seed), positions(game)
     env.reset(seed=seed)
     played, lost = 0, np.full(len(states), np.inf)
+    order = rng.permutation(len(states))
     while played < episodes and lost.any():
         for _ in range(min(check_every, episodes - played)):
-            play_and_learn(env, table, states[rng.integers(len(states))], explore, rng)
+            if played % len(states) == 0:  # every position begins a game once before any does so again
+                order = rng.permutation(len(states))
+            play_and_learn(env, table, states[order[played % len(states)]], explore, rng)
             played += 1
         lost = regrets(judge, table, states)
         left = (episodes - played) * (time.perf_counter() - begun) / played

@@ -71,7 +71,7 @@ class NumbersOnly(BaseParallelWrapper):
     def step(self, actions):
         *rest, infos = super().step(actions)
         for info in infos.values():
-            del info["active_agent"]
+            info.pop("active_agent", None)
         return *rest, infos
 
 
