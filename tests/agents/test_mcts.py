@@ -6,6 +6,7 @@ from agents_common import GAMES, identify, random_positions
 from board_agents import make_agent, make_oracle
 from board_agents.agent import observation_of
 from board_agents.mcts import MctsAgent
+from board_agents.minimax import MinimaxAgent
 from board_envs import make_game
 from board_envs.types import SpecError
 
@@ -120,6 +121,20 @@ def test_a_win_in_one_is_taken_beside_a_win_in_three():
             agent = MctsAgent(nim, simulations=500, compiled=False)
             agent.reset(seed)
             assert nim.action_to_text(state, agent.act({}, state)) == move
+
+
+def test_proven_wins_are_the_fastest_and_proven_losses_the_slowest():
+    # R114 of the field reports, against the distances of minimax.
+    game = make_game("connect-four", rows=4, columns=5, connect=3)
+    decided = 0
+    for number, state in enumerate(random_positions(game, 60, seed=77)):
+        exact = MinimaxAgent(game, depth=4, compiled=False).analyse(state)
+        if abs(exact.value) >= 100:
+            agent = MctsAgent(game, simulations=2000)
+            agent.reset(number)
+            assert exact.values[agent.act({}, state)] == exact.value, game.format(state)
+            decided += 1
+    assert decided > 20
 
 
 def test_the_search_is_timed_or_counted():
