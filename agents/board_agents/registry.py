@@ -179,7 +179,7 @@ def _parameters(make: Callable[..., Any]) -> dict[str, inspect.Parameter]:
 def _parse(kind: str, spec: str, text: str, make: Callable[..., Any]) -> dict[str, Any]:
     known = _parameters(make)
     offered = f"it has: {', '.join(known)}" if known else "it has none"
-    hints = typing.get_type_hints(make.__init__ if isinstance(make, type) else make)  # type: ignore[misc]
+    hints = _hints(make, known)
     values: dict[str, Any] = {}
     position = 0
     while position < len(text):
@@ -192,13 +192,30 @@ def _parse(kind: str, spec: str, text: str, make: Callable[..., Any]) -> dict[st
         if key in values:
             raise SpecError(f"{kind} {spec!r}: {key} is given twice")
         try:
-            values[key] = _convert(value, hints.get(key, str))
+            values[key] = _convert(value, hints[key])
         except ValueError as error:
             raise SpecError(f"{kind} {spec!r}: {key} is {error}, not {value!r}") from None
     missing = [key for key, parameter in known.items() if parameter.default is parameter.empty and key not in values]
     if missing:
         raise SpecError(f"{kind} {spec!r}: {', '.join(missing)} must be given; {offered}")
     return values
+
+
+_BUILTIN: dict[str, type] = {"int": int, "float": float, "bool": bool, "str": str}
+
+
+def _hints(make: Callable[..., Any], known: dict[str, inspect.Parameter]) -> dict[str, Any]:
+    """Return each parameter's type: its annotation, where that can be read, else the type of its default, else text."""
+    try:
+        hints = typing.get_type_hints(make.__init__ if isinstance(make, type) else make)  # type: ignore[misc]
+    except (NameError, TypeError):
+        # Annotations that only type checkers can read (names imported for them alone), or nothing annotated at all.
+        written = {key: parameter.annotation for key, parameter in known.items()}
+        hints = {key: _BUILTIN[text] for key, text in written.items() if isinstance(text, str) and text in _BUILTIN}
+    for key, parameter in known.items():
+        plain = isinstance(parameter.default, (bool, int, float, str))
+        hints.setdefault(key, type(parameter.default) if plain else str)
+    return hints
 
 
 def _convert(text: str, hint: Any) -> Any:

@@ -3,7 +3,7 @@
 import pytest
 
 from board_agents import make_agent, make_oracle
-from board_agents.registry import agent_names, agent_parameters, as_agent, resolve_oracle, split_specs
+from board_agents.registry import AGENTS, agent_names, agent_parameters, as_agent, resolve_oracle, split_specs
 from board_envs import make_game
 from board_envs.resolve import resolve
 from board_envs.types import SpecError
@@ -82,3 +82,27 @@ def test_names_and_parameters_can_be_listed():
     assert {"random", "greedy", "minimax", "alpha-beta", "nim-xor"} <= set(agent_names())
     assert list(agent_parameters("alpha-beta")) == ["depth", "evaluation", "ties", "seconds", "compiled"]
     assert agent_parameters("minimax")["depth"].default == 4
+
+
+class Unreadable:
+    """A class as other packages may bring: one annotation is for type checkers alone, one is missing."""
+
+    def __init__(self, game: "NoSuchName", *, depth: "int" = 2, speed=1.5, name=None):  # noqa: F821
+        self.values = depth, speed, name
+
+    def reset(self, seed=None):
+        """Begin."""
+
+    def act(self, observation, state=None):
+        """Take the first column."""
+        return 0
+
+
+def test_parameters_are_typed_without_readable_annotations(monkeypatch):
+    monkeypatch.setitem(AGENTS, "unreadable", "test_registry:Unreadable")
+    assert make_agent("unreadable:depth=3,speed=2,name=x", GAME).values == (3, 2.0, "x")
+    assert make_agent("unreadable", GAME).values == (2, 1.5, None)
+    with pytest.raises(SpecError, match="depth is an integer"):
+        make_agent("unreadable:depth=x", GAME)
+    with pytest.raises(SpecError, match="speed is a number"):
+        make_agent("unreadable:speed=x", GAME)
