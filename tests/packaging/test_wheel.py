@@ -1,5 +1,6 @@
 import configparser
 import email
+import json
 import re
 import zipfile
 
@@ -94,3 +95,9 @@ def test_without_the_extra_the_command_says_what_to_install(installed):
     )
     assert text.startswith("2 board-envs:")
     assert "board-envs[cli]" in text
+
+
+def test_the_wheel_brings_its_data(installed):
+    report = json.loads(installed.command("evaluate", "nim-xor", "nim", "--on", "suite", "--json"))
+    assert report["source"]["kind"] == "suite"
+    assert report["total"]["share_optimal"] == 1
