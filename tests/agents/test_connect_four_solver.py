@@ -323,7 +323,7 @@ def test_book_building_is_resumed(small_book, tmp_path):
             raise StoppedError
 
     with pytest.raises(StoppedError):
-        build_book(ConnectFourSolver(SMALL, 1), 4, path, progress=interrupt, save_every=0)
+        build_book(ConnectFourSolver(SMALL, 1), 4, path, progress=interrupt)
     assert not path.exists()
     unfinished = path.with_name("again.bin.partial")
     with pytest.raises(BookError, match="unfinished: [0-9]+ scores are missing"):
@@ -441,6 +441,18 @@ def test_small_boards_are_won_perfectly():
             state, played = game.step(state, action), played + 1
         assert state.winner == Outcome.PLAYER_0
         assert played <= plies
+
+
+def test_book_command(tmp_path):
+    from typer.testing import CliRunner
+
+    from board_agents.cli.app import make_app
+
+    arguments = ["tables", "build", "connect-four-book", "--plies", "3", "--folder", str(tmp_path)]
+    (tmp_path / "connect-four-book-3.bin").write_bytes(b"something else")
+    refused = CliRunner().invoke(make_app(), arguments)
+    assert refused.exit_code != 0
+    assert "connect-four-book-3.bin is no board-envs connect-four book" in str(refused.exception or refused.output)
 
 
 def test_number_of_early_positions():

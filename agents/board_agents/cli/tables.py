@@ -13,12 +13,16 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 
 from board_agents.cli.console import AsJson, UserError, err, out, print_json
-from board_agents.solvers.awale.files import FOLDER_VARIABLE, LevelStatistics, TableError, folder_of
+from board_agents.solvers.awale.files import FOLDER_VARIABLE, LevelStatistics, TableError, default_folder, folder_of
 from board_agents.solvers.awale.tables import Report, Tables, build, check_size, existing_levels
 from board_agents.solvers.awale.verify import verify
 from board_envs.games.awale.configurations import count
 
-GameWithTables = Annotated[str, typer.Argument(metavar="GAME", help="awale, the game that has tables.")]
+BOOK = "connect-four-book"
+GameWithTables = Annotated[
+    str, typer.Argument(metavar="TABLE", help=f"awale (tables of all configurations) or {BOOK} (early positions).")
+]
+Plies = Annotated[int, typer.Option(min=0, max=16, help=f"{BOOK}: the most stones on the board.")]
 Pits = Annotated[int, typer.Option(help="Pits a side.")]
 Folder = Annotated[
     Path | None,
@@ -46,14 +50,20 @@ def make_app() -> typer.Typer:
 
 def build_command(
     game: GameWithTables,
-    max_total: Annotated[int, typer.Option("--max-total", help="The most seeds on the board.")],
+    max_total: Annotated[int | None, typer.Option("--max-total", help="awale: the most seeds on the board.")] = None,
     pits: Pits = 4,
+    plies: Plies = 8,
     threads: Annotated[int, typer.Option(min=1, max=64, help="How many work together.")] = 1,
     folder: Folder = None,
     as_json: AsJson = False,
 ) -> None:
-    """Build the levels that are not there yet; Ctrl-C loses at most the level under way, the same command goes on."""
-    _check(game, pits, max_total)
+    """Build what is not there yet; Ctrl-C loses at most a level (or a minute's work), the same command goes on."""
+    if game == BOOK:
+        _build_book(plies, threads, folder, as_json)
+        return
+    _check(game, pits, max_total or 0)
+    if max_total is None:
+        raise UserError("tables of awale need --max-total, the most seeds on the board")
     with _levels(f"{pits} pits", pits, max_total) as report, _told():
         levels = build(pits, max_total, folder, threads=threads, report=report)
     _show(pits, folder, levels, as_json)
@@ -96,11 +106,40 @@ def info_command(game: GameWithTables, pits: Pits = 4, folder: Folder = None, as
 
 def _check(game: str, pits: int, total: int) -> None:
     if game != "awale":
-        raise UserError(f"there are tables of awale, not of {game!r}")
+        raise UserError(f"there are tables of awale, not of {game!r}; what can be built beside them is {BOOK}")
     try:
         check_size(pits, total)
     except ValueError as error:
         raise UserError(str(error)) from None
+
+
+def _build_book(plies: int, threads: int, folder: Path | None, as_json: bool) -> None:
+    """Build the book of the standard board in the folder of tables."""
+    from board_agents.solvers.connect_four import Book, BookError, ConnectFourSolver, build_book
+    from board_envs import make_game
+
+    place = default_folder() if folder is None else folder
+    place.mkdir(parents=True, exist_ok=True)
+    path = place / f"{BOOK}-{plies}.bin"
+    try:
+        if path.exists():
+            book = Book.load(path)
+        else:
+            with _bar() as bar:
+                task = bar.add_task(f"solving positions of {plies} stones")
+
+                def progress(done: int, total: int) -> None:
+                    bar.update(task, completed=done, total=total)
+
+                solver = ConnectFourSolver(make_game("connect-four"))
+                book = build_book(solver, plies, path, threads=threads, progress=progress)
+    except BookError as error:
+        raise UserError(str(error)) from None
+    size = path.stat().st_size
+    if as_json:
+        print_json({"table": BOOK, "plies": plies, "file": str(path), "entries": len(book), "bytes": size})
+    else:
+        out().print(f"{len(book)} positions of up to {plies} stones, {size} bytes in {path}", markup=False)
 
 
 @contextmanager
@@ -112,13 +151,9 @@ def _told() -> Iterator[None]:
         raise UserError(str(error)) from None
 
 
-@contextmanager
-def _levels(what: str, pits: int, total: int) -> Iterator[Report]:
-    """Show on stderr, where that is a terminal, how many configurations are done, with an estimate."""
+def _bar() -> Progress:
+    """Return a progress bar on stderr with an estimate, silent where that is no terminal."""
     console: Console = err()
-    before = [0]
-    for level in range(total + 1):
-        before.append(before[-1] + count(pits, level))
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -127,7 +162,16 @@ def _levels(what: str, pits: int, total: int) -> Iterator[Report]:
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
+    return Progress(*columns, console=console, disable=not console.is_terminal, transient=True)
+
+
+@contextmanager
+def _levels(what: str, pits: int, total: int) -> Iterator[Report]:
+    """Show on stderr, where that is a terminal, how many configurations are done, with an estimate."""
+    before = [0]
+    for level in range(total + 1):
+        before.append(before[-1] + count(pits, level))
+    with _bar() as bar:
         task = bar.add_task(what, total=before[-1])
 
         def report(level: int, share: float) -> None:

@@ -225,14 +225,18 @@ def build_book(
     saved = time.monotonic()
     step = 128 * threads
     missing = np.flatnonzero(last == UNKNOWN)
-    for start in range(0, len(missing), step):
-        if progress is not None:
-            progress(len(last) - len(missing) + start, len(last))
-        rows = missing[start : start + step]
-        last[rows] = solver.solve_many(positions[rows], related=True, threads=threads, chunk=32)
-        if time.monotonic() - saved >= save_every:
-            book.save(unfinished)
-            saved = time.monotonic()
+    try:
+        for start in range(0, len(missing), step):
+            if progress is not None:
+                progress(len(last) - len(missing) + start, len(last))
+            rows = missing[start : start + step]
+            last[rows] = solver.solve_many(positions[rows], related=True, threads=threads, chunk=8)
+            if time.monotonic() - saved >= save_every:
+                book.save(unfinished)
+                saved = time.monotonic()
+    except BaseException:
+        book.save(unfinished)
+        raise
     if progress is not None:
         progress(len(last), len(last))
     for stones in range(plies - 1, -1, -1):

@@ -19,18 +19,27 @@ class ConnectFourOracle:
         seconds: time for one question; what it does not allow is answered by None. None: no limit. The standard board
             needs a few seconds at most; some larger sizes are out of reach.
         table_megabytes: memory of the solver.
+        book: a file of known scores (``board-envs tables build connect-four-book``) instead of the one that comes with
+            this package.
 
     """
 
     unit = "pons"
 
-    def __init__(self, game: Game[Any], *, seconds: float | None = 60.0, table_megabytes: int = 64) -> None:
+    def __init__(
+        self,
+        game: Game[Any],
+        *,
+        seconds: float | None = 60.0,
+        table_megabytes: int = 64,
+        book: str | None = None,
+    ) -> None:
         _check_game(game)
         if seconds is not None and not seconds > 0:
             raise SpecError(f"seconds must be above 0 or none, not {seconds!r}")
         self.game = game
         self.seconds = seconds
-        self.solver = default_solver(game, table_megabytes=table_megabytes)
+        self.solver = default_solver(game, table_megabytes=table_megabytes, book=book)
 
     def action_values(self, state: Any) -> dict[int, float] | None:
         """Return each legal action's score, {} if the game is over, None beyond the time."""
@@ -51,16 +60,19 @@ class PerfectConnectFourAgent(GameAgent):
         game: Connect Four of any size.
         ties: among equal moves the "first" column, or one at "random".
         table_megabytes: memory of the solver.
+        book: as for the oracle.
 
     """
 
-    def __init__(self, game: Game[Any], *, ties: Ties = "first", table_megabytes: int = 64) -> None:
+    def __init__(
+        self, game: Game[Any], *, ties: Ties = "first", table_megabytes: int = 64, book: str | None = None
+    ) -> None:
         super().__init__(game)
         _check_game(game)
         if ties not in ("first", "random"):
             raise SpecError(f"ties must be 'first' or 'random', not {ties!r}")
         self.ties = ties
-        self.solver = default_solver(game, table_megabytes=table_megabytes)
+        self.solver = default_solver(game, table_megabytes=table_megabytes, book=book)
 
     def choose(self, state: Any) -> int:
         """Return a move of the best exact score."""

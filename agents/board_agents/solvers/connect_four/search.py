@@ -35,7 +35,7 @@ CONTROL = 9
 NO_GUESS = 1000
 """GUESS of positions that have nothing to do with one another; else it is the score of the position before."""
 
-FEW_EMPTIES = 20
+FEW_EMPTIES = 21
 """Positions with fewer empty squares go to the small table."""
 NO_TABLE = 10
 """Positions with fewer empty squares than this go to no table."""
@@ -313,7 +313,8 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                                 cut_off = True
                                 break
                             points = as_int(lanes[2 * lanes_count + column]) * UNIT + values[square]
-                            points += history[64 * 64 + square] + history[previous + square]
+                            if empties >= NO_TABLE:
+                                points += history[64 * 64 + square] + history[previous + square]
                             if column == known_move:
                                 points += 1 << 40
                             entry = (points << 6) | column
@@ -372,7 +373,7 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                         value = score
                         lower = max(lower, score)
                         column = order[d, now] & 63
-                        if now > 0:
+                        if now > 0 and empties >= NO_TABLE:
                             # History: this move up, those tried before it down.
                             previous = frames[d, PREVIOUS] * 64
                             for k in range(now + 1):

@@ -7,12 +7,12 @@ for a loss, 0 for a draw. On 6 x 7 a player who wins with its last stone scores 
 from __future__ import annotations
 
 import itertools
+import os
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,7 +113,10 @@ class Stack:
 
     def begin(self, related: bool = False) -> None:
         """Prepare for other positions; `related` ones are likely to have the score of the one before them."""
-        self.control[stack.GUESS] = 0 if related else stack.NO_GUESS
+        if not related:
+            self.control[stack.GUESS] = stack.NO_GUESS
+        elif self.control[stack.GUESS] == stack.NO_GUESS:
+            self.control[stack.GUESS] = 0
         self.control[stack.POSITION] = 0
         self.control[stack.DEPTH] = -1
         self.control[stack.ENTERING] = 0
@@ -451,6 +454,13 @@ def _together(workers: list[Stack], work: Callable[[Stack], None], stop: threadi
             other.result()
 
 
-def default_solver(game: Game[State], **options: Any) -> ConnectFourSolver:
-    """Return a solver with the book that is shipped for this size, if there is one."""
-    return ConnectFourSolver(game, book=Book.shipped(game), **options)
+def default_solver(
+    game: Game[State], *, table_megabytes: int = 64, book: str | os.PathLike[str] | None = None
+) -> ConnectFourSolver:
+    """Return a solver with the book in that file, or with the one shipped for this size, if there is one.
+
+    Raises:
+        BookError: the file is no intact book; ValueError: it is one of another size.
+
+    """
+    return ConnectFourSolver(game, table_megabytes, Book.shipped(game) if book is None else Book.load(book))
