@@ -200,6 +200,13 @@ def build_suite(
     return Suite(game, unit_of(oracle, game), recipe, tuple(positions))
 
 
+def rebuild(suite: Suite, oracle: Oracle) -> Suite:
+    """Build a suite again from its recipe; with any exact oracle of the same reach it is the same."""
+    recipe = suite.recipe
+    bins = [(low, high) for low, high in recipe["bins"]]
+    return build_suite(suite.game, oracle, seed=recipe["seed"], bins=bins, per_cell=recipe["per_cell"])
+
+
 def judge_on_suite(
     build: Builder,
     suite: Suite,
@@ -239,11 +246,14 @@ def _answer(build: Builder, game: Game[Any], position: str, seed: int) -> int | 
 
 
 def _random_position(game: Game[Any], plies: int, stream: Stream) -> Any:
-    """Return the state after so many random actions, None if it leaves no choice or the game ends before."""
+    """Return the position after so many random actions, None if it leaves no choice or the game ends before.
+
+    It stands alone: what a state remembers of its game (Awalé) is dropped, as it is in the suite's text.
+    """
     state = game.initial_state()
     for _ in range(plies):
         count = game.rules.count(state)
         if count == 0:
             return None
         state = game.step(state, game.rules.nth(state, stream.below(count)))
-    return state if game.rules.count(state) > 1 else None
+    return game.parse(game.format(state)) if game.rules.count(state) > 1 else None
