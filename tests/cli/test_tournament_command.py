@@ -113,6 +113,11 @@ def test_unknown_commands_and_none(run):
     code, _, err = run("turnament")
     assert code == 2
     assert "turnament" in err
+    for group in ([], ["records"], ["tables"]):
+        code, out, err = run(*group)
+        assert (code, out) == (2, "")
+        assert err.startswith("Usage: board-envs")
+        assert err.count("\n") > 5
     code, out, _ = run("--help")
     assert code == 0
     assert "tournament" in out

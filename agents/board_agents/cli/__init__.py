@@ -28,7 +28,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code = make_app()(list(sys.argv[1:] if arguments is None else arguments), "board-envs", standalone_mode=False)
     except usage_error as error:
-        return _fail(error.format_message())
+        message = str(error.format_message())
+        if not message.startswith("Usage:"):
+            return _fail(message)
+        print(message, file=sys.stderr)  # a command that stands alone, and shows its help
+        return USAGE_ERROR
     except (UserError, SpecError, PositionError, IllegalActionError, RecordError, MissingExtraError) as error:
         return _fail(error)
     except (KeyboardInterrupt, typer.Abort):
