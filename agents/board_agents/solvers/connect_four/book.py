@@ -240,31 +240,34 @@ def build_book(
     if progress is not None:
         progress(len(last), len(last))
     for stones in range(plies - 1, -1, -1):
-        _derive(book, stones)
+        derive(book, stones)
     book.save(target)
     unfinished.unlink(missing_ok=True)
     return book
 
 
-def _derive(book: Book, stones: int) -> None:
-    """Fill the scores of the positions with so many stones from those with one stone more."""
+def derive(book: Book, stones: int) -> None:
+    """Fill the scores of the positions with so many stones from those with one stone more (if there are any)."""
     rows, columns, connect = book.size
     facts = geometry(rows, columns, connect)
     positions = positions_by_stones(rows, columns, connect, book.plies)[stones]
     own, mask = positions[:, 0], positions[:, 1]
     best = np.full(len(positions), -facts.cells, np.int64)
+    later_keys, later_scores = np.zeros(0, np.uint64), np.zeros(0, np.int8)
+    if stones < book.plies:
+        later_keys, later_scores = book.keys[stones + 1], book.scores[stones + 1]
     for column in range(columns):
         shift = np.uint64(column * facts.height)
         move = (mask + (np.uint64(1) << shift)) & ~mask & (facts.column << shift)
+        playable = move != 0
         after = np.stack([own ^ mask, mask | move], axis=1)
-        won = has_lines(own | move, rows, connect)
         keys = keys_of(after, rows, columns)
-        index = np.minimum(np.searchsorted(book.keys[stones + 1], keys), max(0, len(book.keys[stones + 1]) - 1))
-        known = book.keys[stones + 1][index] == keys if len(book.keys[stones + 1]) else np.zeros(len(keys), np.bool_)
         values = np.full(len(positions), -facts.cells, np.int64)
-        # A move that ends the game without a line fills the board.
-        values[(move != 0) & (mask | move == facts.board)] = 0
-        values[known & (move != 0)] = -book.scores[stones + 1][index[known & (move != 0)]].astype(np.int64)
-        values[(move != 0) & won] = (facts.cells + 1 - stones) // 2
+        if len(later_keys):
+            index = np.minimum(np.searchsorted(later_keys, keys), len(later_keys) - 1)
+            going_on = playable & (later_keys[index] == keys)
+            values[going_on] = -later_scores[index[going_on]].astype(np.int64)
+        values[playable & (after[:, 1] == facts.board)] = 0
+        values[playable & has_lines(own | move, rows, connect)] = (facts.cells + 1 - stones) // 2
         best = np.maximum(best, values)
     book.scores[stones][:] = best

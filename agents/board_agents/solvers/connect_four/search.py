@@ -76,7 +76,8 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
     has_line = make_has_line(rows, connect)
     board, bottom, first_column, paired = facts.board, facts.bottom, facts.column, facts.paired
     height, cells = facts.height, facts.cells
-    lanes_count = columns if columns * height > 56 or columns > 8 else 8
+    # Eight lanes make whole vectors; those beyond the last column are never read.
+    lanes_count = 8 if columns <= 8 and 7 * height < 64 else columns
     score_bits, move_bits, work_bits, offset = cut.score_bits, cut.move_bits, cut.work_bits, cut.offset
     score_mask = np.uint64((1 << score_bits) - 1)
     move_mask = np.uint64((1 << move_bits) - 1)
@@ -86,7 +87,6 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
     lower_shift = np.uint64(work_bits)
     odd_rows = np.uint64(int(bottom) * sum(1 << row for row in range(0, rows, 2)))
     even_rows = np.uint64(int(board) & ~int(odd_rows))
-
     low_rows = np.uint64(int(bottom) * 3)
 
     @jitable
