@@ -311,12 +311,29 @@ def test_a_node_limit_gives_the_same_answer_every_time():
 def test_many_at_once_equal_one_by_one(oracles):
     game = make_game("reversi")
     states = [position(game, record)[0] for record in RECORDS if record["board"].count("-") <= 14]
-    oracle = ReversiOracle(game, megabytes=1, threads=3)
+    oracle = ReversiOracle(game, megabytes=1)
     counts = []
-    solutions = oracle.solve_many(states, progress=counts.append)
+    solutions = oracle.solve_many(states, threads=3, progress=counts.append)
     assert [s.value for s in solutions] == [oracles["plain"].solve(state).value for state in states]
     assert counts == list(range(1, len(states) + 1))
     assert oracle.solve_many([]) == []
+
+
+def test_several_threads_on_one_position(oracles):
+    """The same values, and limits that hold; a search that a helper ends first leaves the oracle fit for the next."""
+    game = make_game("reversi")
+    oracle = ReversiOracle(game, rule="empties-to-winner", megabytes=4, threads=3)
+    states = [position(game, record) for record in RECORDS if record["board"].count("-") >= 17]
+    scores = [record["score"] for record in RECORDS if record["board"].count("-") >= 17]
+    assert len(states) >= 3
+    for _ in range(2):
+        for (state, sign), value in zip(states, scores, strict=True):
+            solution = oracle.solve(state)
+            assert solution.value == sign * value
+            assert oracles["empties-to-winner"].action_values(state)[solution.best] == solution.value
+    assert oracle.solve(game.initial_state(), nodes=20_000).value is None
+    assert oracle.solve(game.initial_state(), seconds=0.05).value is None
+    assert oracle.solve(states[0][0]).value == states[0][1] * scores[0]
 
 
 def test_parameters_are_checked():
@@ -329,7 +346,7 @@ def test_parameters_are_checked():
         {"seconds": 0},
         {"seconds": "1"},
         {"megabytes": 0},
-        {"threads": -1},
+        {"threads": 0},
         {"tier": "x"},
     ):
         with pytest.raises(ValueError, match=r"."):

@@ -14,11 +14,14 @@ import numpy as np
 from board_agents.solvers.reversi.search import (
     BONUS,
     BUCKET,
+    BUSY,
+    BUSY_BITS,
     DATE,
     LIMIT,
     MEMORY_WORDS,
     NODES,
     SHIFT,
+    STACK,
     STOP,
     TABLE,
     make_search,
@@ -68,11 +71,13 @@ class _Searcher:
     """One thread's search: its memory and a limit over several searches."""
 
     def __init__(self, size: int, table: _Table, bonus: bool, tier: str | None) -> None:
+        self.helpers: list[_Searcher] = []
         self._search = make_search(size, tier)
         self._memory = np.zeros(MEMORY_WORDS, np.uint64)
         self._memory[TABLE] = table.address
         self._memory[SHIFT] = 64 - table.bits
         self._memory[BONUS] = int(bonus)
+        self._busy = np.zeros(1 << BUSY_BITS, np.uint64)
         self._table = table
         self._address = np.uint64(self._memory.ctypes.data)
         self._out = np.zeros(3, np.int64)
@@ -105,7 +110,10 @@ class _Searcher:
     def value(self, own: np.uint64, other: np.uint64, alpha: int, beta: int) -> int:
         """Return the value within a window, bounds outside of it; _StoppedError at the limit."""
         arguments = (self._address, own, other, alpha, beta, self._out)
-        if self._cells - popcount(own | other) <= DIRECT:
+        empties = self._cells - popcount(own | other)
+        if empties > DIRECT and self.helpers and beta - alpha > 1:
+            self._together(own, other, alpha, beta)
+        elif empties <= DIRECT:
             if self._deadline is not None and time.monotonic() > self._deadline:
                 raise _StoppedError
             self._search.window(*arguments)
@@ -114,6 +122,41 @@ class _Searcher:
         if self._out[1]:
             raise _StoppedError
         return int(self._out[0])
+
+    def _together(self, own: np.uint64, other: np.uint64, alpha: int, beta: int) -> None:
+        """Search one position in several threads, which share the table and keep out of each other's way."""
+        for helper in self.helpers:
+            helper._memory[:STACK] = self._memory[:STACK]
+            helper._memory[NODES] = 0
+        workers = []
+        for searcher in (self, *self.helpers):
+            searcher._memory[BUSY] = self._busy.ctypes.data
+        self._busy[:] = 0
+        finished: list[_Searcher] = []
+
+        def help_out(helper: _Searcher) -> None:
+            helper._search.window(helper._address, own, other, alpha, beta, helper._out)
+            if not helper._out[1]:
+                finished.append(helper)
+                self.stop()
+
+        for helper in self.helpers:
+            workers.append(threading.Thread(target=help_out, args=(helper,), daemon=True))
+            workers[-1].start()
+        try:
+            self._watched((self._address, own, other, alpha, beta, self._out))
+        finally:
+            for helper in self.helpers:
+                helper.stop()
+            for worker in workers:
+                worker.join()
+            self._memory[BUSY] = 0
+            self._memory[NODES] += sum(helper._memory[NODES] for helper in self.helpers)
+        if self._out[1] and finished:
+            self._out[:] = finished[0]._out
+        if not self._out[1]:
+            # A helper may have stopped this search just after its end.
+            self._memory[STOP] = 0
 
     def _watched(self, arguments: tuple[Any, ...]) -> None:
         """Search in a thread, so that time and the keyboard can end it."""
@@ -151,10 +194,12 @@ class ReversiOracle:
         rule: how a finished game is counted, "plain" (difference of discs) or "empties-to-winner".
         empties: `action_values` answers None with more empty squares than this. With 18 all moves together take about
             a tenth of a second on a processor of today, and three times as long for every two more.
-        nodes: most positions visited in one call; None for no limit. The same limit gives the same answer everywhere.
+        nodes: most positions visited in one call, by each thread; None for no limit. With one thread the same limit
+            gives the same answer everywhere.
         seconds: most seconds in one call; None for no limit.
         megabytes: memory for positions seen.
-        threads: how many `solve_many` uses; 0 for one a core.
+        threads: how many search one position of more than 16 empty squares. With several, node counts and the choice
+            among equal moves vary from run to run, values do not.
         tier: form of the move generation (see `board_envs.games.reversi.tiers`); None for the best here.
 
     Raises:
@@ -171,7 +216,7 @@ class ReversiOracle:
         nodes: int | None = None,
         seconds: float | None = None,
         megabytes: int = 16,
-        threads: int = 0,
+        threads: int = 1,
         tier: str | None = None,
     ) -> None:
         if game.name != "reversi":
@@ -183,11 +228,12 @@ class ReversiOracle:
         self.empties = check_int("reversi solver", "empties", empties, 0, 64)
         self.nodes = None if nodes is None else check_int("reversi solver", "nodes", nodes, 1, NO_LIMIT - 1)
         self.seconds = _check_seconds(seconds)
-        self.threads = check_int("reversi solver", "threads", threads, 0, 1024)
+        self.threads = check_int("reversi solver", "threads", threads, 1, 256)
         self._tier = tier
         self._table = _Table(check_int("reversi solver", "megabytes", megabytes, 1, 1 << 20))
         self._cells = self.size**2
         self._searcher = self._make_searcher()
+        self._searcher.helpers = [self._make_searcher() for _ in range(self.threads - 1)]
         self._lock = threading.Lock()
 
     def _make_searcher(self) -> _Searcher:
@@ -242,15 +288,17 @@ class ReversiOracle:
         goal: str = "exact",
         nodes: int | None = None,
         seconds: float | None = None,
+        threads: int = 0,
         progress: Callable[[int], None] | None = None,
     ) -> list[Solution]:
-        """Solve positions on several threads; the limits are those of each position.
+        """Solve positions, several at a time; the limits are those of each position.
 
         Args:
             states: the positions.
             goal: as in `solve`.
             nodes: as in `solve`.
             seconds: as in `solve`.
+            threads: how many positions at a time; 0 for one a core.
             progress: called with the number of positions done, after each.
 
         """
@@ -258,16 +306,17 @@ class ReversiOracle:
         nodes = self.nodes if nodes is None else check_int("reversi solver", "nodes", nodes, 1, NO_LIMIT - 1)
         seconds = self.seconds if seconds is None else _check_seconds(seconds)
         positions = list(states)
-        threads = min(self.threads or os.cpu_count() or 1, max(1, len(positions)))
+        check_int("reversi solver", "threads", threads, 0, 256)
+        threads = min(threads or os.cpu_count() or 1, max(1, len(positions)))
         local = threading.local()
         searchers: list[_Searcher] = []
         done = 0
         counting = threading.Lock()
         with self._lock:
             # Compiled by one thread, before the others want it.
-            searchers = [self._searcher] + [self._make_searcher() for _ in range(threads - 1)]
+            searchers = [self._make_searcher() for _ in range(threads)]
             if positions:
-                _solve(self._searcher, self.game, self._finished(), goal, None, None)
+                _solve(searchers[0], self.game, self._finished(), goal, None, None)
             free = list(searchers)
 
             def one(state: State) -> Solution:

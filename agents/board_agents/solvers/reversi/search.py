@@ -25,10 +25,11 @@ from board_envs._jit import Kernel, jitable, kernel, recursive
 from board_envs.games.reversi import tiers
 from board_envs.games.reversi.rules import bit_index, board_mask
 
-NODES, STOP, LIMIT, TABLE, SHIFT, DATE, BONUS, STACK = range(8)
+NODES, STOP, LIMIT, TABLE, SHIFT, DATE, BONUS, BUSY, STACK = range(9)
 """Words of a search's memory: positions visited; set to 1 to stop; the number of positions to stop at; address and
-64 - log2(buckets) of the table; number of this search, 0 to 255; 1 if the winner gets the empty squares; the moves of
-the positions on the path, `ROW` words for each number of empty squares."""
+64 - log2(buckets) of the table; number of this search, 0 to 255; 1 if the winner gets the empty squares; address of the
+board of positions that threads are at, 0 without other threads; the moves of the positions on the path, `ROW` words for
+each number of empty squares."""
 
 ROW = 40
 MEMORY_WORDS = STACK + 65 * ROW
@@ -38,6 +39,9 @@ UNKNOWN = -1000
 
 DEEP = 7
 ETC = 10
+SHARED = 11
+"""From so many empty squares up threads avoid each other's positions."""
+BUSY_BITS = 12
 _MIX_1 = np.uint64(0x9E3779B97F4A7C15)
 _MIX_2 = np.uint64(0xC2B2AE3D27D4EB4F)
 _MIX_3 = np.uint64(0xFF51AFD7ED558CCD)
@@ -458,23 +462,55 @@ def _make_search(size: int, tier_name: str) -> Search:
                             load(memory, DATE),
                         )
                         return value
+        busy = ZERO
+        if n >= SHARED:
+            busy = load(memory, BUSY)
         best = NONE
         best_square = 64
-        for k in range(count):
-            square = next_move(row, k, count)
+        k = 0
+        waiting = 0
+        again = False
+        while True:
+            if k == count:
+                if again or waiting == 0:
+                    break
+                again = True
+                count = waiting
+                k = 0
+            if again:
+                square = as_int(load(row, 2 * k) & np.uint64(255))
+            else:
+                square = next_move(row, k, count)
             turned = load(row, 2 * k + 1)
             mine = own | turned | (ONE << np.uint64(square))
+            theirs = other ^ turned
             if n > DEEP:
-                value = -many(other ^ turned, mine, parity ^ quadrant_masks[square], -alpha - 1, n - 1, memory)
+                slot = 0
+                if busy != ZERO:
+                    # A position that another thread is at comes later, when its value may be known. Two places of the
+                    # row are free for each move that went before.
+                    name = mine * _MIX_1 ^ theirs * _MIX_2
+                    slot = as_int(name >> np.uint64(64 - BUSY_BITS))
+                    if not again and k > 0 and load(busy, slot) == name:
+                        store(row, 2 * waiting, load(row, 2 * k))
+                        store(row, 2 * waiting + 1, turned)
+                        waiting += 1
+                        k += 1
+                        continue
+                    store(busy, slot, name)
+                value = -many(theirs, mine, parity ^ quadrant_masks[square], -alpha - 1, n - 1, memory)
+                if busy != ZERO:
+                    store(busy, slot, ZERO)
                 if load(memory, STOP) != ZERO:
                     return alpha
             else:
-                value = -few(other ^ turned, mine, parity ^ quadrant_masks[square], -alpha - 1, n - 1, memory)
+                value = -few(theirs, mine, parity ^ quadrant_masks[square], -alpha - 1, n - 1, memory)
             if value > best:
                 best = value
                 best_square = square
                 if value > alpha:
                     break
+            k += 1
         keep(bucket, own, other, best, alpha, alpha + 1, best_square, n, load(memory, DATE))
         return best
 
