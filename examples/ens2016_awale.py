@@ -1,6 +1,6 @@
 """The exam "Le jeu d'Awalé" (ENS 2016) as a program: prints the answers for a number u0.
 
-Run:  python examples/ens2016_awale.py --u0 42
+Run:  python examples/ens2016_awale.py --u0 42        (the last question needs the extra `fast`)
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from board_envs.games.awale.configurations import (
     anti_moves,
     binomials,
     code,
+    configurations,
     coup,
     decode,
     from_code,
@@ -130,7 +131,43 @@ def answers(u0: int) -> dict[str, list[Any]]:
 
     by_missing = first(w7, lambda a: initialise(a)[0], range(5))
     out["10"] = [(by_missing[k], initialise(from_code(w7(by_missing[k])))[1]) for k in range(5)]
+
+    stable = converge({a: initialise(a) for a in configurations(4, 7)}, 7)
+    out["11"] = [stable.get(from_code(w7(n)), "mat") for n in range(80, 86)]
     return out
+
+
+def converge(start: dict[Configuration, tuple[int, int]], seeds: int) -> dict[Configuration, tuple[int, int]]:
+    """Return (iteration, score) of each configuration that becomes stable, from (missing children, bound) of all."""
+    missing = {a: count for a, (count, _) in start.items()}
+    bound = {a: lower for a, (_, lower) in start.items()}
+    stable: dict[Configuration, tuple[int, int]] = {}
+    for iteration in range(seeds + 1):
+
+        def saturated(a: Configuration, wanted: int = seeds - iteration) -> bool:
+            return a not in stable and (missing[a] == 0 or bound[a] == wanted)
+
+        waiting = [a for a in start if saturated(a)]
+        while waiting:
+            child = waiting.pop()
+            if child in stable:
+                continue
+            stable[child] = (iteration, bound[child])
+            for parent, _ in anti_moves(rotation(child)):
+                if parent not in stable:
+                    missing[parent] -= 1
+                    bound[parent] = max(bound[parent], -bound[child])
+                    if saturated(parent):
+                        waiting.append(parent)
+    return stable
+
+
+def answers_by_tables(u0: int) -> list[int]:
+    """Return the answers to Q12, scores of 24-configurations: retrograde analysis of the whole game (needs numba)."""
+    from board_agents.solvers.awale import Tables
+
+    tables = Tables.solve(4, 24)
+    return [tables.probe(from_code(Numbers(u0).w24(n))) for n in (90, 91, 92)]
 
 
 def main() -> None:
@@ -141,7 +178,13 @@ def main() -> None:
     if not 0 <= u0 < M:
         parser.error(f"--u0 must be from 0 to {M - 1}, not {u0}")
     for question, parts in answers(u0).items():
-        print(f"Q{question}: " + "  ".join(f"{letter}) {part}" for letter, part in zip("abcdefg", parts, strict=False)))
+        show(question, parts)
+    show("12", answers_by_tables(u0))
+
+
+def show(question: str, parts: list[Any]) -> None:
+    """Print a question's answers."""
+    print(f"Q{question}: " + "  ".join(f"{letter}) {part}" for letter, part in zip("abcdefg", parts, strict=False)))
 
 
 if __name__ == "__main__":

@@ -409,6 +409,8 @@ def listen_part(cells, places, keys, nodes, made, target, pending, queue, count)
 
 QUEUE_SHARE = 32
 """One configuration in so many finds room in a queue; when more become stable in a round they are looked for."""
+QUEUE_LEAST = 1024
+"""A queue's smallest size."""
 PARALLEL_ROUND = 20_000
 """Rounds with fewer nodes are not worth two threads."""
 MESSAGES = 1 << 16
@@ -485,7 +487,7 @@ class _Work:
     ) -> None:
         self.rows, self.n, self.cells, self.base, self.order, self.threads = rows, n, cells, base, order, threads
         size, count = len(cells), len(base)
-        capacity = size // QUEUE_SHARE + 1024
+        capacity = size // QUEUE_SHARE + QUEUE_LEAST
         self.queues = np.empty((2, capacity + 1), np.int64)
         self.most = int(np.diff(rows.parent_start).max(initial=0))
         room = CHUNK * self.most + 1
@@ -495,7 +497,8 @@ class _Work:
         shares = [size * part // threads for part in range(1, threads)]
         self.row_bounds = [0, *np.searchsorted(np.cumsum(lengths), shares).tolist(), count]
         self.order_bounds = [0, *np.searchsorted(base[order], shares).tolist(), count]
-        self.splits = np.array([base[order[bound]] for bound in self.order_bounds[:-1]], np.int64)
+        starts = np.append(base[order], np.int64(size))
+        self.splits = starts[self.order_bounds[:-1]].astype(np.int64)
         if threads > 1:
             space = max(MESSAGES, 2 * room)
             self.parts = [
