@@ -94,15 +94,15 @@ def _play_open(
         chunks = [tasks[begin : begin + size] for begin in range(0, len(tasks), size)]
         finished, attempts = 0, 0
         while finished < len(chunks):
-            jobs = (
+            jobs = [
                 joblib.delayed(_play_chunk)(game, entrants, chunk, time_limit, max_plies) for chunk in chunks[finished:]
-            )
-            results = joblib.Parallel(n_jobs=number, batch_size=1, return_as="generator")(jobs)
+            ]
+            results = _stream(joblib, jobs, number) if backend == "loky" else _waves(joblib, jobs, number)
             try:
                 for records in results:
                     finished, attempts = finished + 1, 0
                     yield from records
-            except _worker_deaths() as error:
+            except _worker_deaths(backend) as error:
                 attempts += 1
                 if attempts >= ATTEMPTS:
                     first = chunks[finished][0]
@@ -113,6 +113,18 @@ def _play_open(
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # joblib's remark that games under way are given up: so they are
                     results.close()
+
+
+def _stream(joblib: Any, jobs: list[Any], number: int) -> Any:
+    """Return a generator of results in order, each as soon as it is there."""
+    return joblib.Parallel(n_jobs=number, batch_size=1, return_as="generator")(jobs)
+
+
+def _waves(joblib: Any, jobs: list[Any], number: int) -> Generator[Any, None, None]:
+    """Yield results in order, from backends that give a list only: so many jobs at a time."""
+    size = number * CHUNKS_A_WORKER
+    for begin in range(0, len(jobs), size):
+        yield from joblib.Parallel(n_jobs=number, batch_size=1)(jobs[begin : begin + size])
 
 
 def _play_chunk(
@@ -133,7 +145,11 @@ def _joblib() -> Any:
     return joblib
 
 
-def _worker_deaths() -> tuple[type[BaseException], ...]:
+def _worker_deaths(backend: str) -> tuple[type[BaseException], ...]:
+    if backend == "ray":
+        from ray.exceptions import RayError
+
+        return (RayError,)
     from joblib.externals.loky.process_executor import BrokenProcessPool
 
     return (BrokenProcessPool,)
