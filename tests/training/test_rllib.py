@@ -2,8 +2,8 @@
 
 import pytest
 
-pytest.importorskip("ray", reason="needs examples/recipes/requirements-rllib.txt")
-pytest.importorskip("ray.rllib", reason="needs examples/recipes/requirements-rllib.txt")
+pytest.importorskip("torch", reason="needs examples/recipes/requirements-rllib.txt")
+pytest.importorskip("ray.rllib", reason="needs examples/recipes/requirements-rllib.txt", exc_type=ImportError)
 
 import gymnasium
 import numpy as np
