@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
+import pathlib
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -65,6 +68,8 @@ class _Table:
         self._words = np.zeros((BUCKET << self.bits) + BUCKET, np.uint64)
         # Aligned, so that a bucket is one cache line.
         self.address = -(-self._words.ctypes.data // 64) * 64
+        first = (self.address - self._words.ctypes.data) // 8
+        self.words = self._words[first : first + (BUCKET << self.bits)]
 
 
 class _Searcher:
@@ -83,14 +88,19 @@ class _Searcher:
         self._out = np.zeros(3, np.int64)
         self._size, self._cells = size, size * size
         self._deadline: float | None = None
+        self._last: State | None = None
 
-    def begin(self, empties: int, nodes: int | None, seconds: float | None) -> None:
-        """Set the limit for the searches that follow, of positions with at most `empties` empty squares."""
+    def begin(self, state: State, nodes: int | None, seconds: float | None) -> None:
+        """Set the limit for the searches that follow, of a position and what comes after it."""
+        empties = self._cells - popcount(state.black | state.white)
         # A small search in a small part of the table stays within the processor's near caches: a sixth of the time.
         self._memory[SHIFT] = 64 - min(self._table.bits, 12 + max(0, empties - 15))
         self._memory[NODES] = self._memory[STOP] = 0
         self._memory[LIMIT] = NO_LIMIT if nodes is None else nodes
-        self._memory[DATE] = (int(self._memory[DATE]) + 1) % 256
+        if state != self._last:
+            # What earlier searches left gives way first, but not to the continuation of one that was stopped.
+            self._memory[DATE] = (int(self._memory[DATE]) + 1) % 256
+            self._last = state
         self._deadline = None if seconds is None else time.monotonic() + seconds
 
     @property
@@ -243,10 +253,9 @@ class ReversiOracle:
 
     def action_values(self, state: State) -> dict[int, float] | None:
         """Return each legal action's exact value in discs for the mover, {} if the game is over, None out of reach."""
-        empties = self._empty_squares(state)
-        if empties > self.empties:
+        if self._empty_squares(state) > self.empties:
             return None
-        return self._asked(empties, lambda searcher: self._action_values(searcher, state), None)
+        return self._asked(state, lambda searcher: self._action_values(searcher, state), None)
 
     def value(self, state: State) -> int | None:
         """Return the exact value in discs for the seat to move, None out of reach."""
@@ -254,10 +263,9 @@ class ReversiOracle:
 
     def line(self, state: State) -> list[int]:
         """Return best play to the end of the game as actions; [] if the game is over or the position out of reach."""
-        empties = self._empty_squares(state)
-        if empties > self.empties:
+        if self._empty_squares(state) > self.empties:
             return []
-        return self._asked(empties, lambda searcher: self._line(searcher, state), [])
+        return self._asked(state, lambda searcher: self._line(searcher, state), [])
 
     def best_move(self, state: State) -> int | None:
         """Return an action of the highest value, None if the game is over or the position out of reach."""
@@ -344,6 +352,52 @@ class ReversiOracle:
             finally:
                 pool.shutdown(wait=True, cancel_futures=True)
 
+    # -- long searches ------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write what is known of positions to a file, so that a stopped search can go on in another process.
+
+        The file is a line of JSON and the table's words, little endian; it replaces an earlier one as a whole.
+        """
+        path = pathlib.Path(path)
+        with self._lock:
+            words = self._table.words.astype("<u8", copy=False)
+            header = {**self._file_header(), "sha256": hashlib.sha256(words.data).hexdigest()}
+            temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+            try:
+                with temporary.open("wb") as file:
+                    file.write(json.dumps(header).encode() + b"\n")
+                    file.write(words.data)
+                os.replace(temporary, path)
+            finally:
+                temporary.unlink(missing_ok=True)
+
+    def load(self, path: str | os.PathLike[str]) -> None:
+        """Read what `save` wrote; ValueError if the file is damaged or of another board, rule or amount of memory."""
+        with pathlib.Path(path).open("rb") as file:
+            try:
+                header = json.loads(file.readline(4096))
+            except ValueError:
+                raise ValueError(f"{path}: not a table of the Reversi solver") from None
+            words = np.frombuffer(file.read(), "<u8") if isinstance(header, dict) else np.zeros(0, "<u8")
+        for key, wanted in self._file_header().items():
+            found = header.get(key) if isinstance(header, dict) else None
+            if found != wanted:
+                raise ValueError(f"{path}: {key} is {found!r}, this oracle needs {wanted!r}")
+        if len(words) != len(self._table.words) or hashlib.sha256(words.data).hexdigest() != header.get("sha256"):
+            raise ValueError(f"{path}: damaged, the checksum differs")
+        with self._lock:
+            self._table.words[:] = words
+
+    def _file_header(self) -> dict[str, Any]:
+        return {
+            "format": "board-envs reversi table",
+            "version": 1,
+            "size": self.size,
+            "rule": self.rule,
+            "bits": self._table.bits,
+        }
+
     # -- how ----------------------------------------------------------------------------------------------------------
 
     def _empty_squares(self, state: State) -> int:
@@ -353,9 +407,9 @@ class ReversiOracle:
         """A position whose search takes no time: a full board."""
         return self.game.parse("X" * self._cells + " X")
 
-    def _asked(self, empties: int, answer: Callable[[_Searcher], Any], unknown: Any) -> Any:
+    def _asked(self, state: State, answer: Callable[[_Searcher], Any], unknown: Any) -> Any:
         with self._lock:
-            self._searcher.begin(empties, self.nodes, self.seconds)
+            self._searcher.begin(state, self.nodes, self.seconds)
             try:
                 return answer(self._searcher)
             except _StoppedError:
@@ -424,7 +478,7 @@ def _solve(
     searcher: _Searcher, game: Game[State], state: State, goal: str, nodes: int | None, seconds: float | None
 ) -> Solution:
     cells = game.num_actions
-    searcher.begin(cells - popcount(state.black | state.white), nodes, seconds)
+    searcher.begin(state, nodes, seconds)
     alpha, beta = (-cells, cells) if goal == "exact" else (-1, 1)
     try:
         value = searcher.value(*_sides(state), alpha, beta)
