@@ -12,9 +12,11 @@ import argparse
 import pathlib
 import sys
 import time
+from typing import Any
 
 import board_envs
 from board_agents.solvers.reversi import ReversiOracle
+from board_envs.game import Game
 
 
 def main() -> int:
@@ -55,7 +57,7 @@ def main() -> int:
     return 0
 
 
-def names(game: board_envs.Game, state: object, actions: list[int]) -> list[str]:
+def names(game: Game[Any], state: Any, actions: list[int]) -> list[str]:
     moves = []
     for action in actions:
         moves.append(game.action_to_text(state, action))

@@ -379,15 +379,15 @@ class ReversiOracle:
                 header = json.loads(file.readline(4096))
             except ValueError:
                 raise ValueError(f"{path}: not a table of the Reversi solver") from None
-            words = np.frombuffer(file.read(), "<u8") if isinstance(header, dict) else np.zeros(0, "<u8")
+            data = file.read()
         for key, wanted in self._file_header().items():
             found = header.get(key) if isinstance(header, dict) else None
             if found != wanted:
                 raise ValueError(f"{path}: {key} is {found!r}, this oracle needs {wanted!r}")
-        if len(words) != len(self._table.words) or hashlib.sha256(words.data).hexdigest() != header.get("sha256"):
+        if len(data) != self._table.words.nbytes or hashlib.sha256(data).hexdigest() != header.get("sha256"):
             raise ValueError(f"{path}: damaged, the checksum differs")
         with self._lock:
-            self._table.words[:] = words
+            self._table.words[:] = np.frombuffer(data, "<u8")
 
     def _file_header(self) -> dict[str, Any]:
         return {
