@@ -7,7 +7,7 @@ integers into floats; so what wraps lives here, through Python integers where in
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -274,3 +274,34 @@ def _install_writer(function: Writer, planes: list[NDArray[np.intp]]) -> None:
         @overload(function, strict=False)  # type: ignore[untyped-decorator,unused-ignore]
         def choose_two(own: Any, other: Any, out: Any) -> Any:
             return lambda own, other, out: store_two(np.uint64(own), np.uint64(other), out)
+
+
+def _install_borrowed() -> None:
+    from numba.core import cgutils
+    from numba.extending import intrinsic, overload
+
+    @intrinsic  # type: ignore[untyped-decorator,unused-ignore]  # numba is untyped
+    def without_owner(_context: Any, array: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            view = context.make_array(signature.args[0])(context, builder, args[0])
+            view.meminfo = cgutils.get_null_value(view.meminfo.type)
+            view.parent = cgutils.get_null_value(view.parent.type)
+            return view._getvalue()
+
+        return array(array), codegen
+
+    @overload(borrowed, strict=False)  # type: ignore[untyped-decorator,unused-ignore]
+    def choose(array: Any) -> Any:
+        return lambda array: without_owner(array)  # noqa: PLW0108  # numba wants a function of its own
+
+
+A = TypeVar("A", bound=NDArray[Any])
+
+
+@compiled_by(_install_borrowed)
+def borrowed(array: A) -> A:
+    """Return an array that compiled code does not count references to; the caller holds the array meanwhile.
+
+    Each row taken of a counted array costs two atomic operations, which is more than a move in a simple game.
+    """
+    return array
