@@ -26,7 +26,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from board_envs._bits import ONE, ZERO, as_int, lowest, multiply, nth_bit, popcount, write_bits
+from board_envs._bits import (
+    ONE,
+    ZERO,
+    as_int,
+    clear_lowest,
+    leading_zeros,
+    lowest,
+    multiply,
+    nth_bit,
+    popcount,
+    write_bits,
+)
 from board_envs._jit import compiled_as, jitable
 from board_envs.types import Int8, Rules, Word, Words
 
@@ -39,6 +50,11 @@ SPARE = 32
 
 _BYTE = np.uint64(255)
 _UNITS = np.uint64(0x0101010101010101)
+_THREES = np.uint64(0x0303030303030303)
+_SEVENS = np.uint64(0x7F7F7F7F7F7F7F7F)
+_TOPS = np.uint64(0x8080808080808080)
+_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+_GATHER = np.uint64(0x0102040810204080)
 _FOUR_OR_MORE = np.uint64(0x7C7C7C7C7C7C7C7C)
 
 
@@ -105,15 +121,38 @@ def seen(history: Words, start: int, length: int, first: Word, second: Word) -> 
     return bool(((live[:, 0] == first) & (live[:, 1] == second)).any())
 
 
-def _write_pits(row: Word, plane: int, out: Int8) -> None:
+def _write_rows(mine: Word, other: Word, store: int, other_store: int, out: Int8) -> None:
     for pit in range(out.shape[0]):
-        out[pit, plane] = np.int8((row >> np.uint64(8 * pit)) & _BYTE)
+        out[pit, 0] = np.int8(mine >> np.uint64(8 * pit) & _BYTE)
+        out[pit, 1] = np.int8(other >> np.uint64(8 * pit) & _BYTE)
+        out[pit, 2] = np.int8(store)
+        out[pit, 3] = np.int8(other_store)
+        out[pit, 4] = np.int8(0)
 
 
-@compiled_as(_write_pits)
-def write_pits(row: Word, plane: int, out: Int8) -> None:
-    """Set out[i, plane] to the seeds in pit i; out int8 (pits, planes)."""
-    out[:, plane] = np.array(row, "<u8").reshape(1).view(np.int8)[: out.shape[0]]
+@compiled_as(_write_rows)
+def write_rows(mine: Word, other: Word, store: int, other_store: int, out: Int8) -> None:
+    """Write both rows and both stores, and zeros in the last plane; out int8 (pits, 5)."""
+    out[:, :2] = np.array((mine, other), "<u8").view(np.int8).reshape(2, 8)[:, : out.shape[0]].T
+    out[:, 2], out[:, 3], out[:, 4] = store, other_store, 0
+
+
+@jitable
+def gather(row: Word) -> Word:
+    """Return the top bits of a row's bytes: bit i is that of byte i."""
+    return multiply((row & _TOPS) >> np.uint64(7), _GATHER) >> np.uint64(56)
+
+
+@jitable
+def origin(mine: Word, after: Word) -> Word:
+    """Return, as a bit, the one pit whose sowing (of less than a lap) could turn the mover's row into `after`, or zero.
+
+    Sowing empties the pit and leaves the pits before it alone.
+    """
+    pit = lowest(mine ^ after) >> 3
+    if pit == 8 or (after >> np.uint64(8 * pit)) & _BYTE != ZERO:
+        return ZERO
+    return ONE << np.uint64(pit)
 
 
 @jitable
@@ -188,7 +227,18 @@ def make_moves(pits: int, ruleset: str) -> Moves:
             last = -1
         return mine, other, last
 
-    @jitable
+    def compiled_harvest(other: Word, last: int) -> tuple[Word, int]:
+        # The top bit of a byte says that its pit holds neither 2 nor 3; how far up the last seed's pit the first such
+        # byte is tells the number of pits harvested. No branches: they would be guessed wrong half of the time.
+        kept = ((other | _UNITS) ^ _THREES) + _SEVENS & _TOPS
+        place = max(last, 0)
+        number = min(leading_zeros(kept << np.uint64(8 * (7 - place))) >> 3, last + 1)
+        taken = (_ALL >> np.uint64(64 - 8 * max(number, 1))) << np.uint64(8 * (place + 1 - max(number, 1)))
+        if number <= 0:
+            taken = ZERO
+        return other & ~taken, seeds_in(other & taken)
+
+    @compiled_as(compiled_harvest)
     def harvest(other: Word, last: int) -> tuple[Word, int]:
         gain = 0
         while last >= 0:
@@ -212,9 +262,11 @@ def make_moves(pits: int, ruleset: str) -> Moves:
     def playable(mine: Word, other: Word) -> Word:
         # A pit with four seeds or more is no harvest: the opponent keeps it whatever is played.
         fed = (other & _FOUR_OR_MORE) != ZERO
+        if fed:
+            return gather(mine + _SEVENS)
         word = ZERO
         for pit in range(pits):
-            if (mine >> np.uint64(8 * pit)) & _BYTE != ZERO and (fed or play(mine, other, pit)[1] != ZERO):
+            if (mine >> np.uint64(8 * pit)) & _BYTE != ZERO and play(mine, other, pit)[1] != ZERO:
                 word |= ONE << np.uint64(pit)
         return word
 
@@ -281,6 +333,7 @@ def make_rules(pits: int, seeds: int, ruleset: str) -> Rules[State]:
     play = moves.play
     settle = make_settle(pits, seeds, ruleset)
     start_row = row_of([seeds] * pits)
+    more_than_a_lap = np.uint64(0x80 - (2 * pits - 1)) * _UNITS
     indices = np.arange(pits, dtype=np.intp)
     keep_mover = ruleset == "abapa"
 
@@ -350,23 +403,25 @@ def make_rules(pits: int, seeds: int, ruleset: str) -> Rules[State]:
             mine, other, store, other_store = state.row0, state.row1, state.store0, state.store1
         else:
             mine, other, store, other_store = state.row1, state.row0, state.store1, state.store0
-        write_pits(mine, 0, out)
-        write_pits(other, 1, out)
-        out[:, 2] = store
-        out[:, 3] = other_store
-        out[:, 4] = 0
+        write_rows(mine, other, store, other_store, out)
         if seat != state.seat:
             return
+        # Only moves that leave the mover a row that was seen are looked at whole; a pit of a lap or more always is.
+        candidates = gather(mine + more_than_a_lap) | origin(mine, other)
+        for number in range(state.start, state.length):
+            candidates |= origin(mine, state.history[number, 1])
+        candidates &= state.playable
         current = entry(mine, seat)
-        for pit in range(pits):
-            if (state.playable >> np.uint64(pit)) & ONE:
-                new_mine, new_other, gain = play(mine, other, pit)
-                if gain == 0:
-                    first = entry(new_other, 1 - seat)
-                    if (first == current and new_mine == other) or seen(
-                        state.history, state.start, state.length, first, new_mine
-                    ):
-                        out[pit, 4] = 1
+        while candidates != ZERO:
+            pit = lowest(candidates)
+            candidates = clear_lowest(candidates)
+            new_mine, new_other, gain = play(mine, other, pit)
+            if gain == 0:
+                first = entry(new_other, 1 - seat)
+                if (first == current and new_mine == other) or seen(
+                    state.history, state.start, state.length, first, new_mine
+                ):
+                    out[pit, 4] = 1
 
     @jitable
     def pack(state: State, out: Words) -> None:
