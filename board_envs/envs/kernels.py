@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from board_envs._bits import borrowed
 from board_envs._jit import Kernel, jitable, kernel
 from board_envs.game import Game
 from board_envs.random import below, draw, key_of
@@ -39,6 +40,8 @@ ROOM = 8
 """Free entries that a memory must have before a row is stepped: as many moves as one step can make."""
 CAPACITY = 40
 """Entries of a fresh memory."""
+TIDY = 12
+"""A memory used further than this is compacted, so that what is live stays in the processor's caches."""
 
 Policy: TypeAlias = Callable[[Any, np.uint64, np.uint64], tuple[int, np.uint64]]
 """A jitable player: (state, key, counter) -> (action, counter after its draws)."""
@@ -88,7 +91,7 @@ def memory_functions(game: Game[Any]) -> tuple[Callable[[Any], int], Callable[[A
 
     @jitable
     def length(state: Any) -> int:
-        return -ROOM
+        return -ROOM  # So that an array without entries has room.
 
     @jitable
     def compact(state: Any) -> Any:
@@ -166,6 +169,8 @@ def make_advance(game: Game[Any], policies: tuple[Policy, ...]) -> Kernel[Any, i
         for an outside opponent only sets `waiting`, bool (B,). `weights` float64 (players,) are
         cumulative shares, `numbers` int64 (players,) the players they stand for.
         """
+        words, memory = borrowed(words), borrowed(memory)
+        observations, masks = borrowed(observations), borrowed(masks)
         for i in range(start, stop):
             task = mode[i]
             if task == SKIP:
@@ -174,7 +179,7 @@ def make_advance(game: Game[Any], policies: tuple[Policy, ...]) -> Kernel[Any, i
                 for j in range(number_of_words):
                     words[i, j] = start_words[j]
             state = unpack(words[i], memory[i])
-            if memory_length(state) + ROOM > memory.shape[1]:
+            if memory_length(state) > TIDY or memory_length(state) + ROOM > memory.shape[1]:
                 state = compact(state)
                 if memory_length(state) + ROOM > memory.shape[1]:
                     pack(state, words[i])
@@ -284,6 +289,8 @@ def make_look(game: Game[Any]) -> Kernel[Any, None]:
 
     def look(words: Words, memory: Words, seats: NDArray[np.int64], observations: Int8, masks: Int8) -> None:
         """Write `observations` int8 (B, shape) and `masks` int8 (B, n); `seats` int64 (B,), -1 for the seat to move."""
+        words, memory = borrowed(words), borrowed(memory)
+        observations, masks = borrowed(observations), borrowed(masks)
         for i in range(words.shape[0]):
             state = unpack(words[i], memory[i])
             seat = seats[i]
@@ -336,7 +343,7 @@ def make_room(game: Game[Any]) -> Kernel[Any, bool]:
     def room(words: Words, memory: Words) -> bool:
         for i in range(words.shape[0]):
             state = unpack(words[i], memory[i])
-            if memory_length(state) + ROOM > memory.shape[1]:
+            if memory_length(state) > TIDY or memory_length(state) + ROOM > memory.shape[1]:
                 state = compact(state)
                 pack(state, words[i])
                 if memory_length(state) + ROOM > memory.shape[1]:
@@ -353,6 +360,7 @@ def make_step(game: Game[Any]) -> Kernel[Any, int]:
     unpack, pack, play, is_legal = rules.unpack, rules.pack, rules.step, rules.is_legal
 
     def step(actions: NDArray[np.int64], words: Words, memory: Words, n: int) -> int:
+        words, memory = borrowed(words), borrowed(memory)
         for i in range(words.shape[0]):
             state = unpack(words[i], memory[i])
             if actions[i] < 0 or actions[i] >= n or not is_legal(state, actions[i]):
@@ -378,13 +386,14 @@ def make_playout(game: Game[Any]) -> Kernel[Any, int]:
 
         Returns the number of rows when all are done, a row whose memory is full, or -1 - row for an endless game.
         """
+        words, memory = borrowed(words), borrowed(memory)
         for i in range(begin, words.shape[0]):
             state = unpack(words[i], memory[i])
             legal = count(state)
             while legal > 0:
                 if told[2, i] >= longest:
                     return -1 - i
-                if memory_length(state) + ROOM > memory.shape[1]:
+                if memory_length(state) > TIDY or memory_length(state) + ROOM > memory.shape[1]:
                     state = compact(state)
                     if memory_length(state) + ROOM > memory.shape[1]:
                         pack(state, words[i])
@@ -434,10 +443,12 @@ def make_self_play(game: Game[Any]) -> Kernel[Any, int]:
 
         Returns `stop`, the row whose memory is full, or -1 - row where an action is not legal.
         """
+        words, memory = borrowed(words), borrowed(memory)
+        observations, masks = borrowed(observations), borrowed(masks)
         base = np.uint64(steps) * np.uint64(words.shape[0])
         for i in range(start, stop):
             state = unpack(words[i], memory[i])
-            if memory_length(state) + ROOM > memory.shape[1]:
+            if memory_length(state) > TIDY or memory_length(state) + ROOM > memory.shape[1]:
                 state = compact(state)
                 if memory_length(state) + ROOM > memory.shape[1]:
                     pack(state, words[i])
