@@ -6,6 +6,7 @@
 | ``games.jsonl`` | one line of JSON a game, with a checksum |
 | ``games.parquet`` | a table, for pandas, polars, DuckDB ... (extra "records") |
 | ``games.db``, ``postgresql://...`` | a database (extra "records") |
+| ``minari:name-v0`` | a dataset for offline reinforcement learning (extra "minari") |
 
 Whatever is read is replayed: a record that does not reach its own end is refused.
 """
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import board_envs
+from board_agents.arena import minari
 from board_agents.arena.records import FORMAT, Ending, GameRecord, RecordError
 from board_agents.arena.storage import RecordFile, is_database
 from board_envs.types import MissingExtraError, Outcome
@@ -83,9 +85,13 @@ class _Form(NamedTuple):
 
 
 def _form(target: str) -> _Form:
+    if target.startswith(minari.PREFIX):
+        return _Form(minari.read, minari.write)
     suffix = Path(target).suffix
     if suffix not in _FORMS:
-        raise RecordError(f"{target}: records are kept in {', '.join(_FORMS)}, .db (SQLite) and postgresql://...")
+        raise RecordError(
+            f"{target}: records are kept in {', '.join(_FORMS)}, .db (SQLite), postgresql://... and {minari.PREFIX}..."
+        )
     return _FORMS[suffix]
 
 
