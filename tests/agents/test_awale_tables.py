@@ -610,3 +610,17 @@ def test_report_is_told_of_every_level(tmp_path):
     tables.build(3, 4, tmp_path, report=lambda level, share: told.append((level, share)))
     assert {level for level, share in told if share == 1.0} == set(range(5))
     assert told == sorted(told)
+
+
+def test_analyse_tells_of_a_damaged_table_in_one_line(capsys, folder, monkeypatch):
+    from board_agents.cli import main
+
+    monkeypatch.setattr(oracle, "MEMORY_CONFIGURATIONS", 200)
+    monkeypatch.setenv(files.FOLDER_VARIABLE, str(folder))
+    arguments = ["analyse", "awale", "-p", "pits=4", "-p", "seeds=3", "1,1,1,0,0,1,0,0"]
+    assert main(arguments) == 0
+    assert "best line: 0 " in capsys.readouterr().out
+    _flip(_level(folder, 2), -1)
+    os.utime(_level(folder, 6))
+    assert main(arguments) == 2
+    assert "level-002.table: the depths do not match" in capsys.readouterr().err

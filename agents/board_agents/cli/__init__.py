@@ -20,6 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from board_agents.arena.records import RecordError
         from board_agents.cli.app import make_app
         from board_agents.cli.console import UserError
+        from board_agents.solvers.awale.files import TableError
     except ModuleNotFoundError as error:
         if error.name in ("typer", "rich", "click"):
             return _fail(MissingExtraError("the command line", "cli"))
@@ -33,8 +34,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _fail(message)
         print(message, file=sys.stderr)  # a command that stands alone, and shows its help
         return USAGE_ERROR
-    except (UserError, SpecError, PositionError, IllegalActionError, RecordError, MissingExtraError) as error:
-        return _fail(error)
+    except (
+        UserError,
+        SpecError,
+        PositionError,
+        IllegalActionError,
+        RecordError,
+        TableError,
+        MissingExtraError,
+    ) as wrong:
+        return _fail(wrong)
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     except OSError as error:

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from board_agents.compiled import announced
 from board_agents.solvers.awale.files import folder_of
+from board_agents.solvers.awale.retrograde import initialise
 from board_agents.solvers.awale.tables import TOTAL_LIMIT, Move, Tables, best_of, existing_levels
 from board_agents.solvers.exhaustive import ExhaustiveOracle
 from board_envs._jit import have_numba
@@ -20,7 +22,8 @@ MEMORY_CONFIGURATIONS = 11_000_000
 """Tables of up to so many configurations are made in memory when none are on disk: a second or two, once a process."""
 LINE_LIMIT = 1000
 """Plies of a line."""
-_RECURSION = 300
+_LONGEST = 350
+"""Configurations of one line that are followed: Python's own recursion ends at 1000 calls, two of them a ply."""
 
 
 class _TooLargeError(Exception):
@@ -37,7 +40,8 @@ def levels_in_memory(pits: int, total: int) -> int:
 
 @functools.lru_cache(maxsize=4)
 def _solved(pits: int, total: int) -> Tables:
-    return Tables.solve(pits, total)
+    with announced(initialise, "the tables of Awalé"):
+        return Tables.solve(pits, total)
 
 
 @functools.lru_cache(maxsize=4)
@@ -84,7 +88,6 @@ class AwaleOracle:
             raise ValueError(f"these are tables of awale, not of {game.name}")
         self.game = game
         self.budget = check_int("awale tables", "budget", budget, 1, 10**9)
-        self._left = 0
         self._tables: Tables | None = None
         self._folder = folder
         parameters = game.parameters
@@ -92,6 +95,7 @@ class AwaleOracle:
         self._search = None
         if parameters["ruleset"] != "tamale" or not have_numba():
             self._search = ExhaustiveOracle(game)
+        self._reach = max(levels_in_memory(self.pits, self._seeds), len(existing_levels(self.pits, folder)) - 1)
 
     @property
     def tables(self) -> Tables:
@@ -111,16 +115,21 @@ class AwaleOracle:
         """Return (value, progress depth after it or -1 for a harvest) of each legal action; None if out of reach."""
         if state.winner >= 0:
             return {}
+        # No move harvests more than three seeds a pit: far above the tables they need not even be made.
+        if self._seeds - state.store0 - state.store1 - 3 * self.pits > self._reach:
+            return None
         moves = self.tables.moves(state)
         if moves is None:
             return None
         mine, other = self.tables.rows(state)
         earlier = {(int(first), int(second)) for first, second in memory(state)} | {(int(mine), int(other))}
-        self._left = self.budget
+        left = [self.budget]
         # How far on its way a winner was, at most: see _value.
         far = max(self._strength(np.uint64(first), np.uint64(second)) for first, second in earlier)
         try:
-            return {pit: (self._value(move, earlier, far, -1000, 1000, 0), move.depth) for pit, move in moves.items()}
+            return {
+                pit: (self._value(move, earlier, far, -1000, 1000, left), move.depth) for pit, move in moves.items()
+            }
         except _TooLargeError:
             return None
 
@@ -152,13 +161,14 @@ class AwaleOracle:
         return abs(score), -self.tables.depth_of_rows(mine, other)
 
     def _value(
-        self, move: Move, earlier: set[tuple[int, int]], far: tuple[int, int], alpha: int, beta: int, depth: int
+        self, move: Move, earlier: set[tuple[int, int]], far: tuple[int, int], alpha: int, beta: int, left: list[int]
     ) -> int:
         """Return the exact value of a move for who plays it, in a game that has seen `earlier`.
 
-        `far` is the greatest strength among them. Earlier configurations that are not stronger than what a move leads
-        to cannot come back if the winner plays by the tables, and the loser can wish for nothing else: the value is
-        that of the tables. A value of 0 stays 0, since a mat is worth 0.
+        `far` is the greatest strength among them, `left` how many positions may still be looked at. Earlier
+        configurations that are not stronger than what a move leads to cannot come back if the winner plays by the
+        tables, and the loser can wish for nothing else: the value is that of the tables. A value of 0 stays 0, since a
+        mat is worth 0.
         """
         if move.depth < 0 or move.value == 0:
             return move.value
@@ -167,7 +177,7 @@ class AwaleOracle:
             return 0
         if (abs(move.value), -move.depth) >= far:
             return move.value
-        return -self._score(move, here, earlier, far, -beta, -alpha, depth + 1)
+        return -self._score(move, here, earlier, far, -beta, -alpha, left)
 
     def _score(
         self,
@@ -177,11 +187,11 @@ class AwaleOracle:
         far: tuple[int, int],
         alpha: int,
         beta: int,
-        depth: int,
+        left: list[int],
     ) -> int:
         """Return the exact score of what a move leads to; outside (alpha, beta) a bound of it."""
-        self._left -= 1
-        if self._left < 0 or depth > _RECURSION:
+        left[0] -= 1
+        if left[0] < 0 or len(earlier) > _LONGEST:
             raise _TooLargeError
         moves = self.tables.moves_of_rows(move.mine, move.other)
         assert moves is not None
@@ -192,7 +202,7 @@ class AwaleOracle:
         # The winner's good moves first; the loser's chance is a mat.
         ordered = sorted(moves.values(), key=lambda child: (-child.value, child.depth if top > 0 else -child.depth))
         for child in ordered:
-            best = max(best, self._value(child, seen, far, max(alpha, best), beta, depth))
+            best = max(best, self._value(child, seen, far, max(alpha, best), beta, left))
             # History cannot help the winner to more than the tables promise.
             if best >= beta or (top > 0 and best >= top):
                 break

@@ -620,6 +620,9 @@ class _Work:
         def guarded(part: int) -> None:
             try:
                 work(part)
+            except threading.BrokenBarrierError:
+                # Another thread failed; its own error is the one to raise.
+                return
             except BaseException:
                 barrier.abort()
                 raise
