@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import pathlib
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -65,6 +68,18 @@ def test_leaf_counts_to_depth_eleven():
         assert perft(game, depth) == expected
     for tier in tier_names()[1:]:
         assert perft(game, 9, tier) == PERFT[9]
+
+
+def test_a_processor_without_vectors_gets_the_portable_form():
+    """Compiled for the plainest processor of this kind, both forms that exist there count right."""
+    program = (
+        "from board_envs import make_game; from board_envs.games.reversi.tiers import tier_names;"
+        "from board_agents.solvers.reversi.playouts import perft;"
+        "print(tier_names(), [perft(make_game('reversi'), 6, tier) for tier in (None, 'vector')])"
+    )
+    plain = {**os.environ, "NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
+    done = subprocess.run([sys.executable, "-c", program], env=plain, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "('portable', 'vector') [8200, 8200]"
 
 
 def test_bad_numbers_are_refused():

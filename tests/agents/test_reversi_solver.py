@@ -336,6 +336,41 @@ def test_several_threads_on_one_position(oracles):
     assert oracle.solve(states[0][0]).value == states[0][1] * scores[0]
 
 
+def test_a_search_goes_on_in_another_process(tmp_path):
+    """What a stopped search knew, saved and loaded, makes the rest shorter; foreign and damaged files are refused."""
+    game = make_game("reversi")
+    record = next(record for record in RECORDS if record["board"].count("-") == 17)
+    state, sign = position(game, record)
+    whole = ReversiOracle(game, rule="empties-to-winner", megabytes=4)
+    nodes = whole.solve(state).nodes
+    first = ReversiOracle(game, rule="empties-to-winner", megabytes=4)
+    assert first.solve(state, nodes=nodes * 3 // 4).value is None
+    file = tmp_path / "table"
+    first.save(file)
+    second = ReversiOracle(game, rule="empties-to-winner", megabytes=4)
+    second.load(file)
+    solution = second.solve(state)
+    assert solution.value == sign * record["score"]
+    assert solution.nodes < nodes * 3 // 4
+    with pytest.raises(ValueError, match="rule is 'empties-to-winner', this oracle needs 'plain'"):
+        ReversiOracle(game, megabytes=4).load(file)
+    with pytest.raises(ValueError, match="bits is"):
+        ReversiOracle(game, rule="empties-to-winner", megabytes=8).load(file)
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+    with pytest.raises(ValueError, match="checksum"):
+        second.load(file)
+    file.write_bytes(data[:5000])
+    with pytest.raises(ValueError, match="checksum"):
+        second.load(file)
+    for wrong in (b"", b"[]\n", b"{}\n", b"\xff\x00"):
+        file.write_bytes(wrong)
+        with pytest.raises(ValueError, match="table|format"):
+            second.load(file)
+    assert list(tmp_path.iterdir()) == [file]
+
+
 def test_parameters_are_checked():
     game = make_game("reversi")
     for wrong in (
