@@ -3,7 +3,8 @@
 # requirements, run the program (it ends by playing games without an illegal move), then its tests.
 #
 #   .ci/recipes.sh                  all of them
-#   .ci/recipes.sh maskable_ppo     those that are named: maskable_ppo, torchrl, tianshou, rllib, own_loop
+#   .ci/recipes.sh maskable_ppo     those that are named: maskable_ppo, torchrl, tianshou, rllib, agilerl,
+#                                   own_loop
 #
 # PYTHON names the interpreter (python3; Tianshou wants 3.11 or newer). Exits non-zero if one of them fails.
 set -euo pipefail
