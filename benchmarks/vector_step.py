@@ -97,7 +97,7 @@ def self_play(name: str, batch: int, seconds: float, threads: int = 1) -> Callab
 
 
 def make_vec(name: str, batch: int, seconds: float) -> Callable[[], float]:
-    env = BoardVectorEnv(name, batch, opponent=None, autoreset_mode="SameStep")
+    env = BoardVectorEnv(name, batch, opponent=None)
     _, infos = env.reset(seed=0)
     rng = np.random.default_rng(0)
     masks = infos["action_mask"]
