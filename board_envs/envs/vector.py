@@ -251,7 +251,11 @@ class BoardVectorEnv(VectorEnv[Any, Any, Any]):
                 again = np.zeros(self.num_envs, np.int8)
                 again[rows] = kernels.REPLY
                 self._call(again, answers, told, waiting)
-        np.copyto(self._terminated, told.flags[0], where=mode != kernels.SKIP)
+        active = mode != kernels.SKIP
+        if active.all():
+            self._terminated = told.flags[0].copy()
+        else:
+            self._terminated[active] = told.flags[0][active]
         return told
 
     def _call(self, mode: Int8, actions: NDArray[np.int64], told: _Told, waiting: NDArray[np.bool_]) -> None:
