@@ -33,7 +33,7 @@ def command(
     title: Annotated[str, typer.Option(help="Heading of the page.")] = "",
     judged: Annotated[
         int, typer.Option(help="Games whose moves are judged by exact play, drawn at random; 0: none.")
-    ] = (100),
+    ] = (20),
     oracle: Annotated[str | None, typer.Option(metavar="SPEC", help="Who knows the exact values.")] = None,
     replayed: Annotated[int, typer.Option(help="Games that can be replayed on the page.")] = REPLAYED,
 ) -> None:
