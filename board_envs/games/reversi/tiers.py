@@ -252,6 +252,7 @@ def flipped_vector(own: np.uint64, other: np.uint64, square: int) -> np.uint64:
 
 @compiled_by(_installs("last_flipped_vector", _emit_last_flipped, "word", "word", "int"))
 def last_flipped_vector(word: np.uint64, k: int) -> np.uint64:
+    """`moves.flipped` for discs `word` on the one empty square k of 8 x 8: all else is the other's."""
     return flipped(word, ~word & ~(ONE << np.uint64(k)), k)
 
 
