@@ -213,6 +213,9 @@ class Installation:
         self.root = folder / "site"
         source = Path(board_envs.__file__).parent
         shutil.copytree(source, self.root / "board_envs", ignore=shutil.ignore_patterns("__pycache__"))
+        # The fingerprint of sources covers the agents too: here there are none, whatever else is installed.
+        (self.root / "board_agents").mkdir()
+        (self.root / "board_agents" / "__init__.py").touch()
         self.home = folder / "home"
         self.home.mkdir()
 
