@@ -28,6 +28,8 @@ from board_agents.solvers.connect_four.book import positions_by_stones
 from board_envs import make_game
 from board_envs.types import Outcome, PositionError, SpecError
 
+pytest.importorskip("numba", reason="needs the extra `fast`")
+
 DATA = pathlib.Path(__file__).parents[1] / "data"
 GAME = make_game("connect-four")
 

@@ -125,6 +125,7 @@ def test_random_games_against_arrays(size):
 @pytest.mark.parametrize("size", SIZES)
 def test_every_line_and_no_other_is_a_line_interpreted_and_compiled(size):
     """Each line of the board, the borders among them, and each line with one stone missing."""
+    pytest.importorskip("numba", reason="needs the extra `fast`")
     rows, columns, connect = size
     test = make_has_line(rows, connect)
 

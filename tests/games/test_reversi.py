@@ -155,6 +155,7 @@ PERFT = json.loads((DATA / "reversi_perft.json").read_text())
 @functools.cache
 def make_perft(size):
     """A compiled leaf counter: one count with the games that are over before, one without them."""
+    pytest.importorskip("numba", reason="needs the extra `fast`")
     board = board_mask(size)
 
     @jitable
