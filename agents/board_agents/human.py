@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from board_agents.agent import GameAgent
 from board_envs.game import Game
 from board_envs.types import IllegalActionError
+
+
+def ask_terminal(prompt: str) -> str:
+    """Show a prompt on stderr (stdout is for results) and return a line."""
+    print(prompt, end="", file=sys.stderr, flush=True)
+    return input()
+
+
+def tell_terminal(text: str) -> None:
+    """Show a text on stderr."""
+    print(text, file=sys.stderr)
 
 
 class HumanAgent(GameAgent):
@@ -21,7 +33,7 @@ class HumanAgent(GameAgent):
     """
 
     def __init__(
-        self, game: Game[Any], *, ask: Callable[[str], str] = input, tell: Callable[[str], Any] = print
+        self, game: Game[Any], *, ask: Callable[[str], str] = ask_terminal, tell: Callable[[str], Any] = tell_terminal
     ) -> None:
         super().__init__(game)
         self._ask, self._tell = ask, tell

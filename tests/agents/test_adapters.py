@@ -4,6 +4,7 @@ import copy
 import pickle
 import sys
 import textwrap
+import time
 
 import numpy as np
 import pytest
@@ -48,6 +49,16 @@ def test_the_end_of_input_leaves():
 
     with pytest.raises(EOFError):
         HumanAgent(CONNECT_FOUR, ask=ask, tell=lambda text: None).act({}, CONNECT_FOUR.initial_state())
+
+
+def test_a_person_in_a_tournament_is_talked_to_apart_from_results(monkeypatch, capsys):
+    lines = iter(["x", "3"])
+    monkeypatch.setattr("builtins.input", lambda prompt="": next(lines))
+    assert make_agent("human", CONNECT_FOUR).act({}, CONNECT_FOUR.initial_state()) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "move for player_0" in err
+    assert "'x' is no column" in err
 
 
 # -- Kaggle ---------------------------------------------------------------------------------------------------------
@@ -214,6 +225,18 @@ def test_a_program_that_fails_says_how_and_loses(program, source, error, ending,
         CONNECT_FOUR, [lambda game: program(source, seconds=seconds), "random"], names=("program", "random")
     )
     assert (record.ending, record.offender, record.winner) == (ending, 0, 1)
+
+
+def test_what_a_program_started_does_not_hold_up_its_end(tmp_path):
+    # A shell script that starts an engine: ending the shell leaves the engine, which has the pipes open.
+    (tmp_path / "engine.py").write_text("import time; time.sleep(40)")
+    (tmp_path / "start.sh").write_text(f"'{sys.executable}' '{tmp_path}/engine.py'\nexit 0\n")
+    agent = ProgramAgent(CONNECT_FOUR, command=f"sh '{tmp_path}/start.sh'", seconds=0.5)
+    begun = time.monotonic()
+    with pytest.raises(ProgramTimeoutError):
+        agent.reset(0)
+    assert time.monotonic() - begun < 20
+    assert not any(reader.is_alive() for reader in agent._readers)
 
 
 def test_a_program_that_is_not_there(tmp_path):

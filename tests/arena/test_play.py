@@ -1,4 +1,6 @@
 import copy
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -37,6 +39,8 @@ def test_seeds_decide_the_game():
         (lambda observation: "left", Ending.ILLEGAL, "left"),
         (lambda observation: None, Ending.ILLEGAL, "None"),
         (lambda observation: 1 / 0, Ending.CRASH, "ZeroDivisionError"),
+        (lambda observation: sys.exit(3), Ending.CRASH, "SystemExit: 3"),
+        (lambda observation: Path("/no/such/\udcff").read_text(), Ending.CRASH, "FileNotFoundError"),
     ],
 )
 def test_a_fault_loses_the_game_and_is_recorded(seat, answer, ending, detail):
@@ -47,6 +51,7 @@ def test_a_fault_loses_the_game_and_is_recorded(seat, answer, ending, detail):
     assert record.offender == seat
     assert record.winner == 1 - seat
     assert detail in record.detail
+    record.to_json().encode("utf-8")  # a file takes it
     record.replay()
 
 

@@ -174,6 +174,16 @@ def test_what_cannot_be_saved_or_loaded_leaves_the_game_as_it_is(play, tmp_path)
     assert re.search(r"the game stands at: \d,\d,\d \d", out)
 
 
+@pytest.mark.parametrize("word", ["save", "load"])
+@pytest.mark.parametrize("name", ["/", ".", "..", "~no.such.user/x", "a\0b", "/no/such/\udcff", "x" * 400])
+def test_names_that_no_file_can_have_lose_nothing(play, word, name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = play(["1:1", f"{word} {name}", "quit"], "nim", "-o", "human")
+    assert (code, err) == (0, "")
+    assert "the game stands at: 2,4,5 1" in out
+    assert not list(tmp_path.iterdir())
+
+
 def test_agents_are_watched(play):
     code, out, err = play([], "reversi", "--player", "greedy", "-o", "random", "--seed", "5", "--param", "size=4")
     assert (code, err) == (0, "")
@@ -226,6 +236,8 @@ def test_an_agent_that_cannot_begin_is_told(play):
         (["nim", "--load", "x"], "nothing of these"),
         (["--load", "/no/such/file"], "/no/such/file"),
         (["nim", "--delay", "-1"], "--delay"),
+        (["nim", "--player", "random", "--delay", "nan"], "--delay"),
+        (["nim", "--player", "random", "--delay", "inf"], "--delay"),
     ],
 )
 def test_mistakes_on_the_command_line(play, arguments, told):

@@ -17,6 +17,7 @@ import contextlib
 import os
 import queue
 import shlex
+import signal
 import subprocess
 import threading
 from collections import deque
@@ -111,11 +112,21 @@ class ProgramAgent(GameAgent):
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-        for reader in self._readers:
-            reader.join()
+        # What the program started may outlive it and hold its output open (a shell script's engine).
+        if not self._wait_for_readers():
+            with contextlib.suppress(AttributeError, OSError):  # Windows has no process groups
+                os.killpg(process.pid, signal.SIGKILL)
+            if not self._wait_for_readers():
+                return  # it has left the group; closing what is being read would wait for it
         for stream in (process.stdout, process.stderr):
             assert stream is not None
             stream.close()
+
+    def _wait_for_readers(self) -> bool:
+        """Wait a while for the end of the program's output; whether it is there."""
+        for reader in self._readers:
+            reader.join(_GRACE)
+        return not any(reader.is_alive() for reader in self._readers)
 
     def __enter__(self) -> ProgramAgent:
         """Return the agent; leaving the context closes it."""
@@ -143,6 +154,7 @@ class ProgramAgent(GameAgent):
                 encoding="utf-8",
                 errors="replace",
                 env={**os.environ, "PYTHONUNBUFFERED": "1"},
+                start_new_session=True,
             )
         except OSError as error:
             raise ProgramCrashError(f"{self._command[0]} cannot be started: {error}") from error

@@ -21,6 +21,7 @@ class AgentFaultError(Exception):
     """An agent did not do its part: which seat's, how (an `Ending`), and what happened."""
 
     def __init__(self, seat: int, ending: Ending, detail: str) -> None:
+        detail = detail.encode("utf-8", "backslashreplace").decode("utf-8")  # so that any file can hold it
         super().__init__(detail)
         self.seat, self.ending, self.detail = seat, ending, detail
 
@@ -132,5 +133,5 @@ def guarded(seat: int, call: Callable[[], T]) -> T:
         raise AgentFaultError(seat, Ending.TIMEOUT, str(error)) from error
     except IllegalActionError as error:
         raise AgentFaultError(seat, Ending.ILLEGAL, str(error)) from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # an agent that calls sys.exit() ends its own game only
         raise AgentFaultError(seat, Ending.CRASH, f"{type(error).__name__}: {error}") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import time
@@ -22,6 +23,7 @@ from board_envs.types import IllegalActionError, MissingExtraError, Outcome, Spe
 
 HUMAN = "human"
 LONGEST_LINE = 500
+LONGEST_DELAY = 3600
 HINT_AGENT = "alpha-beta:depth=4"
 FAILED = 1
 """Exit code when an agent's fault ended the game."""
@@ -65,8 +67,8 @@ def command(
         raise UserError("which game? `board-envs games` lists them")
     if seat not in ("0", "1", "random"):
         raise UserError(f"--seat is 0, 1 or random, not {seat!r}")
-    if delay < 0:
-        raise UserError(f"--delay is 0 or more seconds, not {delay}")
+    if not 0 <= delay <= LONGEST_DELAY:
+        raise UserError(f"--delay is 0 to {LONGEST_DELAY} seconds, not {delay}")
     try:
         stream = Stream.seeded(secrets.randbelow(1 << 32) if seed is None else check_seed(seed))
     except ValueError as error:
@@ -169,6 +171,8 @@ class Table:
 
     def save(self, path: Path) -> None:
         """Write the game to a file, whole or not at all."""
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
         temporary = path.with_name(path.name + ".partial")
         temporary.write_text(self.record().to_json() + "\n", encoding="utf-8")
         os.replace(temporary, path)
@@ -274,7 +278,7 @@ class Table:
         try:
             action = game.text_to_action(state, text)
         except IllegalActionError as error:
-            print(f"{self.refusal(error)}\nA move is {game.notation.legend}; `moves` lists the legal ones.")
+            print(f"{shown(str(error))}\nA move is {game.notation.legend}; `moves` lists the legal ones.")
             return False
         self.tell_and_play(action)
         return False
@@ -340,17 +344,19 @@ class Table:
         if not rest:
             print(f"{word} which file?")
             return False
-        path = Path(rest).expanduser()
         try:
+            path = Path(rest).expanduser()
             if word == "save":
                 self.save(path)
-                print(f"saved to {path}")
+                print(shown(f"saved to {path}"))
                 return False
             self.load(path)
         except OSError as error:
-            print(f"{path}: {error.strerror}")
-        except (RecordError, SpecError, UserError) as error:
-            print(self.refusal(error))
+            print(shown(f"{rest}: {error.strerror}"))
+        except RuntimeError as error:  # ~nobody
+            print(shown(f"{rest}: {error}"))
+        except (SpecError, UserError, ValueError) as error:  # damaged records, names that no file can have
+            print(shown(str(error)))
         else:
             self.greet()
             return True
@@ -375,7 +381,7 @@ class Table:
         good = " or ".join(game.action_to_text(state, action) for action, value in ranked if value == best)
         return f"{good} (exact values for you: {named})"
 
-    @staticmethod
-    def refusal(error: Exception) -> str:
-        """Return an error's words so that any terminal can show them."""
-        return str(error).encode("utf-8", "backslashreplace").decode("utf-8")
+
+def shown(text: str) -> str:
+    """Return a text so that any terminal can show it."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

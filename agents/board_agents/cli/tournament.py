@@ -95,7 +95,7 @@ def command(
     if anchor is not None and anchor not in entrants:
         raise UserError(f"--anchor {anchor!r} is none of the agents: {', '.join(entrants)}")
     for option, value in (("--time-limit", time_limit), ("--max-plies", max_plies)):
-        if value is not None and value <= 0:
+        if value is not None and not value > 0:  # NaN is not
             raise UserError(f"{option} is above 0, not {value}")
     for builder in entrants.values():
         build_agent(builder, game)  # tells an impossible agent before the first game
@@ -167,7 +167,9 @@ def _read_sprt(text: str | None, names: list[str]) -> _Test | None:
         raise UserError(f"--sprt compares two agents, not {len(names)}")
     try:
         elo0, elo1 = map(float, text.split(","))
-        return _Test(Sprt(elo0, elo1), names[0])
+        test = _Test(Sprt(elo0, elo1), names[0])
+        test.result()  # tells numbers too large for any score
+        return test
     except ValueError as error:
         raise UserError(f"--sprt is two numbers ELO0,ELO1 with ELO0 below ELO1, not {text!r}") from error
 
