@@ -31,7 +31,7 @@ GAME, RULESET = "awale", "tamale"
 ENCODING = "enc order; int8 scores of the mover, then uint8 progress depths"
 FOLDER_VARIABLE = "BOARD_ENVS_TABLES"
 """Environment variable that replaces the default folder of tables."""
-SLICE = 1 << 24
+SLICE = 1 << 20
 """Bytes read or written at a time."""
 
 

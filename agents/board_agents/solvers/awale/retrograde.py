@@ -407,7 +407,7 @@ def listen_part(cells, places, keys, nodes, made, target, pending, queue, count)
 
 # -- one level --------------------------------------------------------------------------------------------------------
 
-QUEUE_SHARE = 32
+QUEUE_SHARE = 64
 """One configuration in so many finds room in a queue; when more become stable in a round they are looked for."""
 QUEUE_LEAST = 1024
 """A queue's smallest size."""
