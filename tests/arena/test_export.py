@@ -12,6 +12,7 @@ import pyarrow.parquet as pyarrow
 
 from board_agents.arena import Ending, RecordError, play_game, tournament
 from board_agents.arena.export import read_records, read_transcript, write_records, write_transcript
+from board_agents.arena.store import Store
 from board_agents.cli import main
 from board_envs import make_game
 
@@ -189,6 +190,8 @@ def test_codes_are_texts_in_json(tmp_path, capsys):
 )
 def test_mistakes_are_told_in_one_line(arguments, message, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "games.xml").write_text("<games/>")
+    Store("x.db").close()
     assert main(["records", *arguments]) == 2
     error = capsys.readouterr().err
     assert message in error

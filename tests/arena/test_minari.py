@@ -13,6 +13,7 @@ import minari
 import board_envs
 from board_agents.arena import RecordError, play_game, tournament
 from board_agents.arena.export import read_records, write_records
+from board_agents.cli import main
 
 # Minari opens files that it leaves to the garbage collector, and calls what is deprecated.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning", "ignore::UserWarning")
@@ -50,6 +51,17 @@ def test_a_dataset_gives_back_its_games_and_tells_them_as_the_environment_does(g
             assert reward == episode.rewards[step]
             assert terminated == episode.terminations[step]
         assert episode.truncations.tolist() == [False] * (len(record.actions) - 1) + [record.winner == -1]
+
+
+def test_datasets_are_copied_on_the_command_line(tmp_path, capsys):
+    record = play_game(GAMES[1], ["random", "random"], names=("a", "b"))
+    lines = tmp_path / "games.jsonl"
+    write_records(str(lines), [record])
+    assert main(["records", "copy", str(lines), "minari:nim-v0"]) == 0
+    assert main(["records", "copy", "minari:nim-v0", str(tmp_path / "back.txt")]) == 0
+    assert list(read_records(str(tmp_path / "back.txt"))) == [record]
+    assert main(["records", "check", "minari:other-v0"]) == 2
+    assert "no local Minari dataset" in capsys.readouterr().err
 
 
 def test_what_cannot_be_a_dataset_is_refused():

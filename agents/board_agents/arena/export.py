@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import board_envs
 from board_agents.arena import minari
-from board_agents.arena.records import FORMAT, Ending, GameRecord, RecordError
+from board_agents.arena.records import FORMAT, Ending, GameRecord, RecordError, parameters_of
 from board_agents.arena.storage import RecordFile, is_database
 from board_envs.types import MissingExtraError, Outcome
 
@@ -183,9 +183,7 @@ _KEYS = (
 
 def _from_values(values: Mapping[str, str]) -> GameRecord:
     given = json.loads(values.get("parameters", "{}"))
-    game = board_envs.make_game(
-        values["game"], **{key: tuple(v) if isinstance(v, list) else v for key, v in given.items()}
-    )
+    game = board_envs.make_game(values["game"], **parameters_of(given))
     start = values.get("start", "")
     state = game.parse(start) if start else game.initial_state()
     actions = []
@@ -275,7 +273,7 @@ def _read_parquet(source: str) -> Iterator[GameRecord]:
 
 
 def _from_row(row: Mapping[str, Any]) -> GameRecord:
-    parameters = {k: tuple(v) if isinstance(v, list) else v for k, v in json.loads(row["parameters"]).items()}
+    parameters = parameters_of(json.loads(row["parameters"]))
     return GameRecord(
         game=row["game"],
         parameters=parameters,

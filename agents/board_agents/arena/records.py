@@ -102,7 +102,7 @@ class GameRecord:
         if checksum != _checksum(data):
             raise RecordError(f"an altered game record (checksum {checksum}): {line[:60]!r}")
         values = {name: _tuples(data[name]) for name in (known.name for known in fields(cls))}
-        parameters = {key: _tuples(value) for key, value in data["parameters"].items()}
+        parameters = parameters_of(data["parameters"])
         return cls(**values | {"ending": Ending(data["ending"]), "parameters": parameters})
 
     def make_game(self) -> Game[Any]:
@@ -158,6 +158,11 @@ def task_key(task: Any) -> str:
 
 def _checksum(data: Mapping[str, Any]) -> int:
     return zlib.crc32(json.dumps(data, sort_keys=True, ensure_ascii=False).encode())
+
+
+def parameters_of(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a game's parameters as they were before they went through JSON, which knows no tuples."""
+    return {key: _tuples(value) for key, value in data.items()}
 
 
 def _tuples(value: Any) -> Any:

@@ -20,7 +20,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL, Connection, make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError, OperationalError
 
-from board_agents.arena.records import Ending, GameRecord, RecordError
+from board_agents.arena.records import Ending, GameRecord, RecordError, parameters_of
 from board_agents.arena.schema import SCHEMA_VERSION, Base, GameRow, Meta, Player, PositionRow, Run
 from board_envs.game import Game
 from board_envs.games.reversi.board import encode_grid
@@ -405,7 +405,7 @@ def _row(record: GameRecord, run_id: int, players: Mapping[str, int]) -> dict[st
 
 def _record(row: Any, names: Mapping[int, str]) -> GameRecord:
     """Return the game of a row; RecordError if its moves are not the game that it tells."""
-    parameters = {k: tuple(v) if isinstance(v, list) else v for k, v in json.loads(row.parameters).items()}
+    parameters = parameters_of(json.loads(row.parameters))
     game = make_game(row.game, **parameters)
     state = game.parse(row.start) if row.start else game.initial_state()
     actions = []

@@ -19,6 +19,7 @@ from typing import Any
 from board_agents.arena.openings import position_key
 from board_agents.arena.play import Builder, play_game
 from board_agents.arena.quality import QualityReport, judge_decision, outcome_for_mover, unit_of
+from board_agents.arena.records import parameters_of
 from board_envs.game import Game
 from board_envs.random import Stream, check_seed
 from board_envs.registry import make_game, snake_name
@@ -109,7 +110,7 @@ class Suite:
         head, *lines = text.splitlines()
         try:
             header = json.loads(head)
-            parameters = {k: tuple(v) if isinstance(v, list) else v for k, v in header["parameters"].items()}
+            parameters = parameters_of(header["parameters"])
             known = header["format"], header["unit"], header["recipe"], header["sha256"]
             game = make_game(header["game"], **parameters)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
