@@ -7,6 +7,7 @@ import json
 import math
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
@@ -15,6 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.status import Status
 
 import board_envs
+from board_agents.arena import minari
 from board_envs.game import Game
 from board_envs.registry import check_name, game_parameters
 
@@ -138,6 +140,20 @@ def _read_value(key: str, text: str, default: Any) -> Any:
         what = "an integer" if isinstance(default, int) else "integers separated by commas"
         raise UserError(f"--param {key} is {what}, not {text!r}") from None
     return text
+
+
+def file_of(source: str) -> Path | None:
+    """Return the file that a source of games is; None for a database on a server and for a Minari dataset."""
+    path = source.removeprefix("sqlite:///").partition("?")[0]
+    return None if "://" in path or path.startswith(minari.PREFIX) else Path(path)
+
+
+def existing(source: str) -> str:
+    """Return a source of games that is there; UserError for a file that is not: to open a database would make one."""
+    file = file_of(source)
+    if file is not None and not file.exists():
+        raise UserError(f"{source}: there is no such file")
+    return source
 
 
 def game_title(game: Game[Any]) -> str:

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from board_agents.arena.export import read_records, write_records
 from board_agents.arena.storage import is_database
-from board_agents.cli.console import AsJson, UserError, out, print_json, tracked
+from board_agents.cli.console import AsJson, UserError, existing, file_of, out, print_json, tracked
 from board_agents.registry import make_agent, make_oracle
 
 Source = Annotated[
@@ -52,8 +52,17 @@ def copy(
     """Copy games from one form to another; each is replayed, and one that does not reach its own end is refused."""
     if not is_database(target) and not overwrite and Path(target).exists():
         raise UserError(f"{target} is there already; --overwrite replaces it")
-    written = write_records(target, read_records(source, run), into)
+    if run is None and is_database(source) and _same(existing(source), target):
+        raise UserError(f"{target} is the source itself, its games would be there twice; --run names one run to copy")
+    written = write_records(target, read_records(existing(source), run), into)
     out().print(f"{written} games written to {target}", markup=False)
+
+
+def _same(source: str, target: str) -> bool:
+    a, b = file_of(source), file_of(target)
+    if a is None or b is None:
+        return source == target
+    return b.exists() and a.samefile(b)
 
 
 def check(source: Source, run: Run = None, json: AsJson = False) -> None:
@@ -61,7 +70,7 @@ def check(source: Source, run: Run = None, json: AsJson = False) -> None:
     games: dict[str, int] = {}
     endings: dict[str, int] = {}
     plies = 0
-    for record in read_records(source, run):
+    for record in read_records(existing(source), run):
         games[record.game] = games.get(record.game, 0) + 1
         endings[record.ending.value] = endings.get(record.ending.value, 0) + 1
         plies += len(record.actions)
@@ -92,7 +101,7 @@ def query(
     if name not in QUERIES:
         raise UserError(f"there is no question {name!r}; there are: {', '.join(QUERIES)}")
     made = QUERIES[name](**_arguments(name, QUERIES[name], values or []))
-    with Store(database) as store:
+    with Store(existing(database)) as store:
         columns, rows = store.table(made)
     if json:
         print_json([{key: _plain(value) for key, value in row.items()} for row in rows])
@@ -125,7 +134,7 @@ def analyse(
         analyst = partial(make_agent, agent)
     else:
         analyst = partial(_oracle, None if oracle == "default" else oracle)
-    with Store(database) as store:
+    with Store(existing(database)) as store:
         try:
             written = store.add_analyses(
                 analyst, agent or f"oracle {oracle}", run, progress=partial(tracked, "games analysed")
@@ -142,7 +151,8 @@ def _oracle(spec: str | None, game: Any) -> Any:
 def _list_queries(queries: dict[str, Any]) -> None:
     table = Table("question", "asks for", "tells")
     for name, function in queries.items():
-        asked = ", ".join(map(str, inspect.signature(function).parameters.values()))
+        parameters = inspect.signature(function).parameters.values()
+        asked = ", ".join(str(one.replace(annotation=inspect.Parameter.empty)) for one in parameters)
         table.add_row(Text(name), Text(asked), Text((inspect.getdoc(function) or "").splitlines()[0]))
     out().print(table)
 

@@ -15,7 +15,7 @@ from board_agents.arena.export import read_records
 from board_agents.arena.quality import QualityReport, judge_records
 from board_agents.arena.records import GameRecord
 from board_agents.arena.report import REPLAYED, report_csv, report_data, report_html, sample
-from board_agents.cli.console import UserError, out, plain, tracked
+from board_agents.cli.console import UserError, existing, out, plain, tracked
 from board_agents.registry import make_oracle
 from board_envs.game import Game
 
@@ -44,7 +44,7 @@ def command(
     for option, value in (("--judged", judged), ("--replayed", replayed)):
         if value < 0:
             raise UserError(f"{option} is 0 or more, not {value}")
-    records = [record for record in read_records(source, run) if game_name in (None, record.game)]
+    records = [record for record in read_records(existing(source), run) if game_name in (None, record.game)]
     if not records:
         raise UserError(f"{source}: no games{'' if run is None else f' of the run {run!r}'}")
     games = list(dict.fromkeys(record.make_game() for record in records))
