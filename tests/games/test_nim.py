@@ -156,3 +156,10 @@ def test_symmetries_swap_heaps_that_began_equal():
 def test_the_same_game_is_the_same_object():
     assert make([3, 4, 5]) is make((3, 4, 5))
     assert make(np.array([3, 4, 5])) is make((3, 4, 5))
+
+
+@pytest.mark.parametrize("action", [-1, 12, 99])
+def test_a_number_that_is_no_action_has_no_name(action):
+    game = make((3, 4, 5))
+    with pytest.raises(IllegalActionError, match=f"no action {action}; actions are 0 to 11"):
+        game.action_to_text(game.initial_state(), action)
