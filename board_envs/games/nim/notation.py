@@ -53,7 +53,7 @@ class NimNotation:
         return f"{heap + 1}:{count}"
 
     def heap_and_count(self, action: int) -> tuple[int, int]:
-        """Return which heap (from 0) an action takes from, and how many objects; IllegalActionError if there is none."""
+        """Return which heap (from 0) an action takes from, and how many; IllegalActionError if there is none."""
         if not 0 <= action < self._bases[-1]:
             raise IllegalActionError(f"there is no action {action}; actions are 0 to {self._bases[-1] - 1}")
         heap = next(heap for heap, end in enumerate(self._bases[1:]) if action < end)
