@@ -35,6 +35,8 @@ CONTROL = 9
 NO_GUESS = 1000
 """GUESS of positions that have nothing to do with one another; else it is the score of the position before."""
 
+HARD = 26
+"""Positions with so many empty squares or more are mostly near a draw, and windows far from it are dear."""
 FEW_EMPTIES = 21
 """Positions with fewer empty squares go to the small table."""
 NO_TABLE = 10
@@ -42,8 +44,8 @@ NO_TABLE = 10
 LOOK_AHEAD = 12
 """With so many empty squares or more, the children's table entries are looked at before any is searched."""
 
-HISTORY_LIMIT = 400
-UNIT = 512
+HISTORY_LIMIT = 4000
+UNIT = 5120
 """What one point of a static feature weighs against history."""
 
 
@@ -235,7 +237,10 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                 if bounds[position, 0] >= bounds[position, 1]:
                     continue
                 root_empties = cells - popcount(mask[0])
-                frames[0, BETA] = window_end(bounds[position, 0], bounds[position, 1], control[GUESS])
+                guess = control[GUESS]
+                if guess == NO_GUESS and root_empties >= HARD:
+                    guess = 1
+                frames[0, BETA] = window_end(bounds[position, 0], bounds[position, 1], guess)
                 frames[0, PREVIOUS] = 64
                 d = 0
                 entering = True
