@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sqlalchemy import Executable, Float, and_, case, cast, func, or_, select
-from sqlalchemy.orm import aliased
-from sqlalchemy.sql.elements import ColumnElement
-
 from board_agents.arena.schema import GameRow, Player, PositionRow, Run
-from board_envs.types import Outcome
+from board_envs.types import MissingExtraError, Outcome
+
+try:
+    from sqlalchemy import Executable, Float, and_, case, cast, func, or_, select
+    from sqlalchemy.orm import aliased
+    from sqlalchemy.sql.elements import ColumnElement
+except ModuleNotFoundError as error:
+    raise MissingExtraError("the game database", "records") from error
 
 First, Second = aliased(Player, name="first"), aliased(Player, name="second")
 _DRAWN = int(Outcome.DRAW)

@@ -15,10 +15,6 @@ from types import TracebackType
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Engine, Executable, create_engine, event, func, inspect, select
-from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.engine import URL, Connection, make_url
-from sqlalchemy.exc import ArgumentError, DatabaseError, OperationalError
 
 from board_agents.arena.records import Ending, GameRecord, RecordError, parameters_of
 from board_agents.arena.schema import SCHEMA_VERSION, Base, GameRow, Meta, Player, PositionRow, Run
@@ -26,6 +22,14 @@ from board_envs.game import Game
 from board_envs.games.reversi.board import encode_grid
 from board_envs.registry import make_game
 from board_envs.types import IllegalActionError, MissingExtraError, Outcome
+
+try:
+    from sqlalchemy import Engine, Executable, create_engine, event, func, inspect, select
+    from sqlalchemy.dialects import postgresql, sqlite
+    from sqlalchemy.engine import URL, Connection, make_url
+    from sqlalchemy.exc import ArgumentError, DatabaseError, OperationalError
+except ModuleNotFoundError as error:
+    raise MissingExtraError("the game database", "records") from error
 
 BATCH = 500
 """Games a transaction."""
