@@ -185,7 +185,7 @@ class SelfPlay:
         self._kernel = kernels.make_self_play(game)
         parts = min(check_positive("num_threads", num_threads), count)
         self._parts = [(count * k // parts, count * (k + 1) // parts) for k in range(parts)]
-        self._pool = ThreadPoolExecutor(parts) if parts > 1 else None
+        self._pool = ThreadPoolExecutor(parts - 1) if parts > 1 else None
         self._no_actions = np.zeros(0, np.int64)
 
     def step(self, actions: Any) -> None:
@@ -219,7 +219,8 @@ class SelfPlay:
             if self._pool is None or len(parts) == 1:
                 reached = [work(part) for part in parts]
             else:
-                reached = list(self._pool.map(work, parts))
+                others = [self._pool.submit(work, part) for part in parts[1:]]
+                reached = [work(parts[0]), *(other.result() for other in others)]
             for row in reached:
                 if row < 0:
                     bad = Batch(self.game).unpack(self.states, -row - 1)

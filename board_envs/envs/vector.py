@@ -132,7 +132,7 @@ class BoardVectorEnv(VectorEnv[Any, Any, Any]):
         policies = (kernels.random_policy(self.game),) if players is None else players.policies
         self._advance = kernels.make_advance(self.game, policies)
         self._find_illegal = kernels.make_find_illegal(self.game)
-        self._pool = ThreadPoolExecutor(self.num_threads) if self.num_threads > 1 else None
+        self._pool = ThreadPoolExecutor(self.num_threads - 1) if self.num_threads > 1 else None
 
     # -- Gymnasium ----------------------------------------------------------------------------------------------------
 
@@ -274,7 +274,8 @@ class BoardVectorEnv(VectorEnv[Any, Any, Any]):
             if self._pool is None or len(parts) == 1:
                 reached = [work(part) for part in parts]
             else:
-                reached = list(self._pool.map(work, parts))
+                others = [self._pool.submit(work, part) for part in parts[1:]]
+                reached = [work(parts[0]), *(other.result() for other in others)]
             parts = [(row, end) for row, (_, end) in zip(reached, parts, strict=True) if row < end]
             if parts:
                 # A memory is full: all get more room, and the rows that are left go on.
