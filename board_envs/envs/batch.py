@@ -198,40 +198,46 @@ class SelfPlay:
             raise IllegalActionError(f"actions must be {self.rewards.size} integers, not an array {moves.shape}")
         self._run(moves)
 
-    def step_random(self) -> None:
-        """Play a random legal action in every row."""
-        self._run(self._no_actions)
+    def step_random(self, steps: int = 1) -> None:
+        """Play random legal actions in every row, some steps in a row: threads then meet once, not at each step."""
+        self._run(self._no_actions, check_positive("steps", steps))
 
     def close(self) -> None:
         """End the threads."""
         if self._pool is not None:
             self._pool.shutdown()
 
-    def _run(self, actions: NDArray[np.int64]) -> None:
-        def work(part: tuple[int, int]) -> int:
-            return self._kernel(
-                actions, self._key, self._steps, *self.states, self.observations, self.masks, self.rewards,
-                self.terminated, *part,
-            )  # fmt: skip
+    def _run(self, actions: NDArray[np.int64], steps: int = 1) -> None:
+        def work(place: tuple[int, int, int, int]) -> tuple[int, int, int, int]:
+            """Go on with a part, rows start .. stop - 1, from a step and a row of it; returns how far that went."""
+            start, stop, step, row = place
+            while step < steps:
+                row = self._kernel(
+                    actions, self._key, self._steps + step, *self.states, self.observations, self.masks, self.rewards,
+                    self.terminated, row, stop,
+                )  # fmt: skip
+                if row != stop:
+                    break
+                step, row = step + 1, start
+            return start, stop, step, row
 
-        parts = self._parts
-        while parts:
-            if self._pool is None or len(parts) == 1:
-                reached = [work(part) for part in parts]
+        places = [(start, stop, 0, start) for start, stop in self._parts]
+        while places:
+            if self._pool is None or len(places) == 1:
+                places = [work(place) for place in places]
             else:
-                others = [self._pool.submit(work, part) for part in parts[1:]]
-                reached = [work(parts[0]), *(other.result() for other in others)]
-            for row in reached:
+                others = [self._pool.submit(work, place) for place in places[1:]]
+                places = [work(places[0]), *(other.result() for other in others)]
+            for *_, row in places:
                 if row < 0:
-                    bad = Batch(self.game).unpack(self.states, -row - 1)
-                    raise IllegalActionError(
-                        f"row {-row - 1}: {self.game.explain_illegal(bad, int(actions[-row - 1]))}"
-                    )
-            parts = [(row, end) for row, (_, end) in zip(reached, parts, strict=True) if row < end]
-            if parts:
+                    bad = -row - 1
+                    state = Batch(self.game).unpack(self.states, bad)
+                    raise IllegalActionError(f"row {bad}: {self.game.explain_illegal(state, int(actions[bad]))}")
+            places = [place for place in places if place[2] < steps]
+            if places:
                 memory = kernels.longer(self.states.memory, 2 * self.states.memory.shape[1])
                 self.states = States(self.states.words, memory)
-        self._steps += 1
+        self._steps += steps
 
 
 def look(game: Game[Any], words: Words, memory: Words, seats: NDArray[np.int64] | None = None) -> tuple[Int8, Int8]:

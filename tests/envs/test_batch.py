@@ -160,6 +160,10 @@ def test_self_play_with_actions_and_threads():
         plain.step_random()
         threaded.step_random()
         assert np.array_equal(plain.states.words, threaded.states.words)
+    threaded.step_random(5)
+    for _ in range(5):
+        plain.step_random()
+    assert np.array_equal(plain.states.words, threaded.states.words)
     threaded.close()
     chosen = SelfPlay(game, 2)
     chosen.step([3, 0])
@@ -169,6 +173,19 @@ def test_self_play_with_actions_and_threads():
         chosen.step([3, 7])
     with pytest.raises(IllegalActionError, match="2 integers"):
         chosen.step([3])
+
+
+def test_many_steps_at_once_go_on_where_a_memory_was_full():
+    game = board_envs.make_game("awale", pits=3, seeds=2, ruleset="abapa")
+    plain, several = SelfPlay(game, 40, seed=2), SelfPlay(game, 40, seed=2, num_threads=2)
+    several.states = several.states._replace(memory=several.states.memory[:, : kernels.ROOM].copy())
+    several.step_random(50)
+    for _ in range(50):
+        plain.step_random()
+    assert several.states.memory.shape[1] > kernels.ROOM
+    for row in range(40):
+        assert Batch(game).unpack(several.states, row) == Batch(game).unpack(plain.states, row)
+    several.close()
 
 
 def test_a_million_games_fit_in_a_gibibyte():
