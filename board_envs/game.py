@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Generic, cast
 
 import numpy as np
@@ -77,6 +78,10 @@ class Game(Generic[S]):
     own: Callable[[S], S] = field(default=lambda state: state)
     values_to_come: bool = False
 
+    def __post_init__(self) -> None:
+        """Close the parameters: games are shared between all who ask for them."""
+        object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and copy by name: a game is made again (or found) where it is loaded."""
         from board_envs.registry import make_game
@@ -115,11 +120,11 @@ class Game(Generic[S]):
         """Return the actions of a game's moves, played from the initial state."""
         state = self.initial_state()
         actions = []
+        if not isinstance(moves, Iterable):
+            raise IllegalActionError(f"moves are one text or one text a move, not {moves!r}")
         for number, move in enumerate(self.notation.split_moves(moves) if isinstance(moves, str) else moves, 1):
             try:
-                if self.is_terminal(state):
-                    raise IllegalActionError("the game is over")
-                action = self.notation.text_to_action(state, move)
+                action = self.text_to_action(state, move)
                 state = self.step(state, action)
             except IllegalActionError as error:
                 raise IllegalActionError(f"move {number} ({move!r}): {error}") from None
@@ -211,7 +216,7 @@ class Game(Generic[S]):
     def observe(self, state: S, seat: int) -> Int8:
         """Return what `seat` sees: int8 of `observation_shape`, channels last, plane 0 the seat's own pieces."""
         out = np.zeros(self.observation_shape, np.int8)
-        self.rules.observe(state, seat, out)
+        self.rules.observe(state, check_seat(seat), out)
         return out
 
     def decode(self, observation: NDArray[Any], seat: int) -> S:
@@ -219,20 +224,33 @@ class Game(Generic[S]):
         array = np.asarray(observation)
         if array.size != int(np.prod(self.observation_shape)):
             raise ValueError(f"an observation of {self!r} has shape {self.observation_shape}, not {array.shape}")
-        return self.decoder(array.reshape(self.observation_shape).astype(np.int8), seat)
+        return self.decoder(array.reshape(self.observation_shape).astype(np.int8), check_seat(seat))
 
     # -- notation -----------------------------------------------------------------------------------------------------
 
     def action_to_text(self, state: S, action: int) -> str:
-        """Name an action as players do."""
+        """Name an action as players do; IllegalActionError if it is no action number."""
+        if not is_action(action, self.num_actions):
+            raise IllegalActionError(f"action {action!r} is not an integer from 0 to {self.num_actions - 1}")
         return self.notation.action_to_text(state, action)
 
     def text_to_action(self, state: S, text: str) -> int:
         """Return the legal action that a move's name means in `state`; IllegalActionError otherwise."""
+        if not isinstance(text, str):
+            raise IllegalActionError(f"a move is a text such as {self._names_of_legal(state, 1)}, not {text!r}")
+        if self.is_terminal(state):
+            raise IllegalActionError(f"the game is over ({self.format(state)})")
         action = self.notation.text_to_action(state, text)
         if not self.is_legal(state, action):
-            raise IllegalActionError(f"{text!r}: {self.explain_illegal(state, action)}")
+            raise IllegalActionError(
+                f"{text!r} is not legal in {self.format(state)}; legal: {self._names_of_legal(state, 20)}"
+            )
         return action
+
+    def _names_of_legal(self, state: S, most: int) -> str:
+        legal = self.legal_actions(state)
+        names = [self.notation.action_to_text(state, action) for action in legal[:most]]
+        return ", ".join(names) + (", ..." if len(legal) > most else "")
 
     def draw(self, state: S) -> str:
         """Return the position as lines for a terminal."""
@@ -244,6 +262,13 @@ def is_action(action: Any, n: int) -> bool:
     if isinstance(action, np.ndarray) and action.shape == () and action.dtype.kind in "iu":
         action = action.item()
     return isinstance(action, (int, np.integer)) and not isinstance(action, bool) and 0 <= int(action) < n
+
+
+def check_seat(seat: Any) -> int:
+    """Return a seat, 0 or 1; ValueError if it is neither."""
+    if isinstance(seat, bool) or not isinstance(seat, (int, np.integer)) or seat not in (0, 1):
+        raise ValueError(f"a seat is 0 or 1, not {seat!r}")
+    return int(seat)
 
 
 def check_int(game: str, name: str, value: Any, low: int, high: int, why: str = "") -> int:

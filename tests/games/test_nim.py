@@ -162,4 +162,4 @@ def test_the_same_game_is_the_same_object():
 def test_a_number_that_is_no_action_has_no_name(action):
     game = make((3, 4, 5))
     with pytest.raises(IllegalActionError, match=f"no action {action}; actions are 0 to 11"):
-        game.action_to_text(game.initial_state(), action)
+        game.notation.heap_and_count(action)

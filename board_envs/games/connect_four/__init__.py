@@ -20,14 +20,19 @@ def make(rows: int = 6, columns: int = 7, connect: int = 4) -> Game[State]:
 
     Args:
         rows: 1 or more.
-        columns: 1 or more; ``(rows + 1) * columns <= 64``, the bits of a board.
+        columns: 1 or more, 2 with a single row; ``(rows + 1) * columns <= 64``, the bits of a board.
         connect: how many in a line win, 2 to the longer side.
 
     """
     name = "connect-four"
     rows = check_int(name, "rows", rows, 1, 63)
     columns = check_int(
-        name, "columns", columns, 1, 64 // (rows + 1), f" with {rows} rows ((rows + 1) * columns <= 64)"
+        name,
+        "columns",
+        columns,
+        2 if rows == 1 else 1,
+        64 // (rows + 1),
+        f" with {rows} rows ((rows + 1) * columns <= 64)",
     )
     connect = check_int(name, "connect", connect, 2, max(rows, columns), f" on {rows} x {columns}")
     return _make(rows, columns, connect)
