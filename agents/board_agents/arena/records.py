@@ -101,13 +101,19 @@ class GameRecord:
             raise RecordError(f"a game record of format {data.get('format')!r}; this version reads {FORMAT}")
         if checksum != _checksum(data):
             raise RecordError(f"an altered game record (checksum {checksum}): {line[:60]!r}")
-        values = {name: _tuples(data[name]) for name in (known.name for known in fields(cls))}
-        parameters = parameters_of(data["parameters"])
-        return cls(**values | {"ending": Ending(data["ending"]), "parameters": parameters})
+        try:
+            values = {name: _tuples(data[name]) for name in (known.name for known in fields(cls))}
+            parameters = parameters_of(data["parameters"])
+            return cls(**values | {"ending": Ending(data["ending"]), "parameters": parameters})
+        except (KeyError, ValueError, TypeError, AttributeError) as error:
+            raise RecordError(f"a game record with a wrong field ({error}): {line[:60]!r}") from error
 
     def make_game(self) -> Game[Any]:
-        """Return the game that was played."""
-        return board_envs.make_game(self.game, **self.parameters)
+        """Return the game that was played; RecordError if there is no such game."""
+        try:
+            return board_envs.make_game(self.game, **self.parameters)
+        except (ValueError, TypeError) as error:
+            raise RecordError(f"a record of a game that is not offered: {error}") from error
 
     def replay(self) -> list[Any]:
         """Return all states from the first to the last; RecordError if the record is not a game by the rules."""
