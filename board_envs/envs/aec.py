@@ -110,7 +110,7 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, int]):  # type: ignore[misc]  # P
 
         """
         # PettingZoo's api_test resets every environment with {"options": 1} and wants it let pass.
-        if options:
+        if isinstance(options, dict):
             options = {key: value for key, value in options.items() if key != "options"}
         state = read_start(self.game, check_options(options))
         if seed is not None:

@@ -81,8 +81,8 @@ def check_positive(name: str, value: Any) -> int:
 
 
 def check_penalty(value: Any) -> float:
-    """Return what an ignored action costs; ValueError if it is negative."""
-    if not value >= 0:
+    """Return what an ignored action costs; ValueError if it is negative or no number."""
+    if isinstance(value, (str, bytes)) or not value >= 0:
         raise ValueError(f"illegal_penalty must be 0 or more (it is subtracted), not {value!r}")
     return float(value)
 
@@ -107,8 +107,10 @@ def find_oracle(oracle: Oracle | str | None, game: Game[Any]) -> Oracle | None:
 
 def check_options(options: Mapping[str, Any] | None, others: Iterable[str] = ()) -> dict[str, Any]:
     """Return the reset options; ValueError names an unknown key, or those that exclude each other."""
-    if not options:
+    if options is None:
         return {}
+    if not isinstance(options, Mapping):
+        raise ValueError(f"reset options are a mapping such as {{'moves': ...}}, not {options!r}")
     given = dict(options)
     allowed = (*START_OPTIONS, *others)
     unknown = [key for key in given if key not in allowed]
@@ -326,13 +328,16 @@ class Table(Generic[S]):
 
     def get_state(self) -> dict[str, Any]:
         """Return all that is a game in progress, chance included, for `set_state` of an environment made alike."""
-        return {name: _copied(getattr(self, name)) for name in self._SAVED if hasattr(self, name)}
+        saved = {name: _copied(getattr(self, name)) for name in self._SAVED if hasattr(self, name)}
+        return {"game": repr(self.game), **saved}
 
     def set_state(self, saved: Mapping[str, Any]) -> None:
         """Go back to where `get_state` was called; ValueError if this is no answer of it."""
-        unknown = set(saved) - set(self._SAVED) if isinstance(saved, Mapping) else {"?"}
+        unknown = set(saved) - {"game", *self._SAVED} if isinstance(saved, Mapping) else {"?"}
         if unknown:
             raise ValueError(f"a state must come from get_state() of the same kind of environment, not {saved!r}")
+        if saved.get("game") != repr(self.game):
+            raise ValueError(f"the state is one of {saved.get('game')}, this environment plays {self.game!r}")
         for name in self._SAVED:
             if name in saved:
                 setattr(self, name, _copied(saved[name]))

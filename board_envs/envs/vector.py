@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -339,8 +339,9 @@ class BoardVectorEnv(VectorEnv[Any, Any, Any]):
     def _seeds(self, seed: Any) -> list[int | None]:
         if seed is None:
             return [None] * self.num_envs
-        if isinstance(seed, (int, np.integer)):
-            return [check_seed(check_seed(int(seed)) + row) for row in range(self.num_envs)]
+        if not isinstance(seed, Iterable) or isinstance(seed, str):
+            first: Any = seed
+            return [check_seed(check_seed(first) + row) for row in range(self.num_envs)]
         seeds = list(seed)
         if len(seeds) != self.num_envs:
             raise ValueError(f"there must be {self.num_envs} seeds, one a row, not {len(seeds)}")

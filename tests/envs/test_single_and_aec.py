@@ -440,6 +440,7 @@ def test_rendering_is_text(capsys):
     [
         ({"illegal": "loose"}, ValueError, "illegal must be one of 'raise', 'lose', 'random', 'ignore'"),
         ({"illegal_penalty": -1}, ValueError, "illegal_penalty"),
+        ({"illegal_penalty": "a"}, ValueError, "illegal_penalty"),
         ({"illegal_cap": 0}, ValueError, "illegal_cap"),
         ({"mask_in": "obs"}, ValueError, "mask_in"),
         ({"rows": 99}, ValueError, "rows"),
@@ -464,3 +465,14 @@ def test_saved_states_of_another_kind_are_refused():
         BoardEnv("nim").set_state(env.get_state())
     with pytest.raises(ValueError, match="get_state"):
         BoardAECEnv("nim").set_state({"board": 3})
+    small = BoardAECEnv("connect-four", rows=4, columns=5)
+    small.reset()
+    with pytest.raises(ValueError, match="this environment plays make_game\\('connect-four', rows=6"):
+        BoardAECEnv("connect-four").set_state(small.get_state())
+
+
+@pytest.mark.parametrize("options", [5, "moves", ["moves"]])
+def test_reset_options_are_a_mapping(options):
+    for make in (BoardAECEnv, BoardEnv):
+        with pytest.raises(ValueError, match="reset options are a mapping"):
+            make("nim").reset(options=options)
