@@ -138,6 +138,7 @@ def test_threads_and_short_queues_change_nothing(monkeypatch, four, threads, sha
     # Small levels are made to use every path: parallel rounds, and frontiers that do not fit the queue.
     monkeypatch.setattr(retrograde, "PARALLEL_ROUND", 25)
     monkeypatch.setattr(retrograde, "QUEUE_SHARE", share)
+    monkeypatch.setattr(retrograde, "QUEUE_SHARE_THREADS", share)
     monkeypatch.setattr(retrograde, "QUEUE_LEAST", least)
     again = Tables.solve(4, 12, threads=threads)
     assert again.statistics == four.statistics[:13]

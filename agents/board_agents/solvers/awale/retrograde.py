@@ -409,11 +409,13 @@ def listen_part(cells, places, keys, nodes, made, target, pending, queue, count)
 
 QUEUE_SHARE = 64
 """One configuration in so many finds room in a queue; when more become stable in a round they are looked for."""
+QUEUE_SHARE_THREADS = 16
+"""The same for several threads, which can share only rounds that a queue holds."""
 QUEUE_LEAST = 1024
 """A queue's smallest size."""
 PARALLEL_ROUND = 20_000
 """Rounds with fewer nodes are not worth two threads."""
-MESSAGES = 1 << 16
+MESSAGES = 1 << 17
 
 
 def solve_level(
@@ -487,7 +489,7 @@ class _Work:
     ) -> None:
         self.rows, self.n, self.cells, self.base, self.order, self.threads = rows, n, cells, base, order, threads
         size, count = len(cells), len(base)
-        capacity = size // QUEUE_SHARE + QUEUE_LEAST
+        capacity = size // (QUEUE_SHARE if threads == 1 else QUEUE_SHARE_THREADS) + QUEUE_LEAST
         self.queues = np.empty((2, capacity + 1), np.int64)
         self.most = int(np.diff(rows.parent_start).max(initial=0))
         room = CHUNK * self.most + 1
