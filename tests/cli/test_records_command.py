@@ -14,6 +14,7 @@ import pytest
 )
 @pytest.mark.parametrize("form", ["{}", "sqlite:///{}"])
 def test_a_database_that_is_not_there_is_told_and_not_made(run, tmp_path, monkeypatch, arguments, form):
+    pytest.importorskip("sqlalchemy")
     monkeypatch.chdir(tmp_path)
     source = form.format(tmp_path / "gmaes.db")
     code, out, err = run("records", *[source if word == "FILE" else word for word in arguments])
@@ -26,6 +27,7 @@ def test_a_database_that_is_not_there_is_told_and_not_made(run, tmp_path, monkey
 
 
 def test_a_database_is_not_copied_onto_itself(run, tmp_path):
+    pytest.importorskip("sqlalchemy")
     database, link = tmp_path / "games.db", tmp_path / "link.db"
     assert run("tournament", "nim", "-a", "random,nim-xor", "-n", 2, "--records", database, "--run", "first")[0] == 0
     link.symlink_to(database)
@@ -37,6 +39,7 @@ def test_a_database_is_not_copied_onto_itself(run, tmp_path):
 
 
 def test_questions_are_listed_with_what_they_ask_for(run, tmp_path):
+    pytest.importorskip("sqlalchemy")
     assert run("tournament", "nim", "-a", "random,nim-xor", "-n", 2, "--records", tmp_path / "games.db")[0] == 0
     code, out, _ = run("records", "query", tmp_path / "games.db")
     assert code == 0
