@@ -10,6 +10,7 @@ import functools
 import hashlib
 import importlib.util
 import pathlib
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any, Generic, ParamSpec, TypeVar, cast
@@ -24,6 +25,8 @@ _lock = threading.RLock()
 _jitables: list[Callable[..., Any]] = []
 _overloads: list[tuple[Callable[..., Any], Callable[..., Any]]] = []
 _intrinsics: list[Callable[[], None]] = []
+_PATIENCE = 1.0
+"""Seconds before a compilation is announced."""
 
 
 def jitable(function: F) -> F:
@@ -131,6 +134,35 @@ def _describe_cells(function: Any) -> Iterator[Any]:
         yield name if getattr(value, "py_func", value) is function else _describe(value)
 
 
+class _Notice:
+    """Says on a terminal, once a process, that kernels are being compiled, if one takes more than a moment."""
+
+    def __init__(self) -> None:
+        self._timer: threading.Timer | None = None
+        self._said = False
+
+    def begin(self) -> None:
+        """Start to wait; a kernel that is there in time is not worth a word."""
+        self.end()
+        if not self._said and sys.stderr.isatty():
+            self._timer = threading.Timer(_PATIENCE, self._say)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def end(self) -> None:
+        """Stop waiting."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _say(self) -> None:
+        self._said = True
+        print("compiling: once, then kept on disk ...", file=sys.stderr, flush=True)
+
+
+_notice = _Notice()
+
+
 @functools.cache
 def _cache_class() -> Any:
     from numba.core.caching import FunctionCache, IndexDataCacheFile
@@ -141,6 +173,16 @@ def _cache_class() -> Any:
         def __init__(self, function: Callable[..., Any]) -> None:
             super().__init__(function)
             self._cache_file = IndexDataCacheFile(self._cache_path, self._impl.filename_base, "board_envs")
+
+        def load_overload(self, sig: Any, target_context: Any) -> Any:
+            found = super().load_overload(sig, target_context)
+            if found is None:
+                _notice.begin()
+            return found
+
+        def save_overload(self, sig: Any, data: Any) -> None:
+            _notice.end()
+            super().save_overload(sig, data)
 
         def _index_key(self, sig: Any, codegen: Any) -> Any:
             return (sig, codegen.magic_tuple(), fingerprint(), repr(_describe(self._py_func)))

@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from board_agents.agent import GameAgent
-from board_agents.compiled import root_arrays, run
+from board_agents.compiled import root_arrays
 from board_envs._jit import Kernel, have_numba, jitable, kernel, require_numba
 from board_envs.game import Game, check_int
 from board_envs.random import below, draw, mix
@@ -360,6 +361,7 @@ class MctsAgent(GameAgent):
         """Search an unfinished position and tell what was found."""
         compiled = self.runs_compiled
         simulate = make_simulate(self.game)
+        run: Callable[..., None] = simulate if compiled else simulate.function
         words, memory = root_arrays(self.game, state)
         counters, used = np.array([self.stream.counter], np.uint64), np.ones(1, np.int64)
         deadline = None if self.seconds is None else time.monotonic() + self.seconds
@@ -371,12 +373,7 @@ class MctsAgent(GameAgent):
             now = chunk if deadline is not None else min(chunk, left)
             if used[0] + now * n > tree.visits.size:
                 tree = grown(tree, max(2 * tree.visits.size, int(used[0]) + 4 * now * n))
-            run(
-                simulate,
-                compiled,
-                (words, memory, self.stream.key, counters, used, now, self.exploration, *tree, *table),
-                f"Monte Carlo tree search of {self.game.name}",
-            )
+            run(words, memory, self.stream.key, counters, used, now, self.exploration, *tree, *table)
             left -= now
             if deadline is not None and time.monotonic() >= deadline:
                 break

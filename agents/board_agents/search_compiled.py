@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from board_agents.compiled import root_arrays, run
+from board_agents.compiled import root_arrays
 from board_agents.search import RootScores, SearchResult
 from board_agents.search_kernel import (
     DONE,
@@ -80,7 +80,7 @@ class _Run:
             chunk = _LONG_CHUNK if deadline is None else _CHUNK
             arguments = (memory, depth, self.prune, all_ties, chunk, first, *self.work)
             before = int(self.work.status[NODES])
-            run(self.kernel, True, arguments, f"the search of {self.game.name}")
+            self.kernel(*arguments)
             self.nodes += int(self.work.status[NODES]) - before
             if deadline is not None and self.work.status[MODE] != DONE and time.monotonic() >= deadline:
                 return False

@@ -3,8 +3,6 @@
 import json
 import subprocess
 import sys
-import time
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -127,25 +125,6 @@ def test_what_is_compiled_when():
         AlphaBetaAgent(game, evaluation=lambda state: 0, compiled=True)
     with pytest.raises(SpecError, match="true or false"):
         make_agent("alpha-beta:compiled=maybe", game)
-
-
-@pytest.mark.parametrize(
-    ("misses", "terminal", "told"), [({}, True, False), ({"x": 1}, True, True), ({"x": 1}, False, False)]
-)
-def test_compiling_is_announced_on_a_terminal_and_only_then(monkeypatch, capsys, misses, terminal, told):
-    monkeypatch.setattr(compiled, "_PATIENCE", 0.01)
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
-
-    class Slow:
-        signatures = ()
-        dispatcher = SimpleNamespace(stats=SimpleNamespace(cache_misses=misses))
-
-        def __call__(self, *arguments):
-            time.sleep(0.2)
-            return arguments
-
-    assert compiled.run(Slow(), True, (1, 2), "the search") == (1, 2)
-    assert ("compiling the search" in capsys.readouterr().err) == told
 
 
 _PROGRAM = """

@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from board_agents.compiled import announced
 from board_agents.solvers.awale.files import folder_of
-from board_agents.solvers.awale.retrograde import initialise
 from board_agents.solvers.awale.tables import TOTAL_LIMIT, Move, Tables, best_of, existing_levels
 from board_agents.solvers.exhaustive import ExhaustiveOracle
 from board_envs._jit import have_numba
@@ -40,8 +38,7 @@ def levels_in_memory(pits: int, total: int) -> int:
 
 @functools.lru_cache(maxsize=4)
 def _solved(pits: int, total: int) -> Tables:
-    with announced(initialise, "the tables of Awalé"):
-        return Tables.solve(pits, total)
+    return Tables.solve(pits, total)
 
 
 @functools.lru_cache(maxsize=4)
