@@ -13,10 +13,12 @@ from __future__ import annotations
 import argparse
 import tempfile
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
+from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from play import play_games
 from tensordict.nn import TensorDictModule
@@ -84,7 +86,7 @@ def train(aec: AECEnv, updates: int, plies: int = 500, seed: int = 0) -> Net:
     return net
 
 
-def best_action(net: Net, observation: dict[str, Any]) -> int:
+def best_action(net: Net, observation: Mapping[str, NDArray[Any]]) -> int:
     """Return the likeliest legal action: a policy that the arena and the environments take."""
     with torch.no_grad():
         logits = net(torch.as_tensor(observation["observation"]))
