@@ -61,7 +61,8 @@ def train(env_id: str, updates: int, *, num_envs: int = 64, plies: int = 32, see
     options = {"opponent": None, "flat": True, "illegal": "raise", "autoreset_mode": "SameStep", **parameters}
     envs = gymnasium.make_vec(env_id, num_envs, **options)
     actions, seen_space = envs.single_action_space, envs.single_observation_space
-    assert isinstance(actions, gymnasium.spaces.Discrete) and isinstance(seen_space, gymnasium.spaces.Box)
+    assert isinstance(actions, gymnasium.spaces.Discrete)
+    assert isinstance(seen_space, gymnasium.spaces.Box)
     n, cells = int(actions.n), seen_space.shape[0]
     net = Net(cells, n)
     optimiser = torch.optim.Adam(net.parameters(), lr=1e-3)
