@@ -227,6 +227,21 @@ def plane_writer(indices: NDArray[np.intp]) -> Writer:
     return write
 
 
+def byte_writer(order: NDArray[np.intp]) -> Writer:
+    """Return a function (four words, out) that writes byte order[...] of the words, 8 each, to out[...].
+
+    The values are below 128; out is int8 of the shape of `order`. Compiled, all bytes move at once.
+    """
+
+    @compiled_by(lambda: _install_byte_writer(write, order))
+    def write(a: np.uint64, b: np.uint64, c: np.uint64, d: np.uint64, out: NDArray[np.int8]) -> None:
+        octets = np.frombuffer((int(a) | int(b) << 64 | int(c) << 128 | int(d) << 192).to_bytes(32, "little"), np.int8)
+        # The mode keeps numpy from filling a buffer first; all indices are in range.
+        octets.take(order, None, out, "clip")
+
+    return write
+
+
 def _contiguous(array: Any) -> Any:
     """Return the array's type; TypeError when compiling for one that is not int8 in one piece."""
     if array.layout != "C" or str(array.dtype) != "int8":
@@ -274,6 +289,34 @@ def _install_writer(function: Writer, planes: list[NDArray[np.intp]]) -> None:
         @overload(function, strict=False)  # type: ignore[untyped-decorator,unused-ignore]
         def choose_two(own: Any, other: Any, out: Any) -> Any:
             return lambda own, other, out: store_two(np.uint64(own), np.uint64(other), out)
+
+
+def _install_byte_writer(function: Writer, order: NDArray[np.intp]) -> None:
+    from llvmlite import ir
+    from numba import types
+    from numba.extending import intrinsic, overload
+
+    positions = ir.Constant(ir.VectorType(ir.IntType(32), order.size), order.ravel().tolist())
+    result = ir.VectorType(ir.IntType(8), order.size)
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        words: Any = ir.Constant(ir.VectorType(ir.IntType(64), 4), ir.Undefined)
+        for place, word in enumerate(args[:-1]):
+            words = builder.insert_element(words, word, ir.Constant(ir.IntType(32), place))
+        octets = builder.bitcast(words, ir.VectorType(ir.IntType(8), 32))
+        moved = builder.shuffle_vector(octets, octets, positions)
+        array = context.make_array(signature.args[-1])(context, builder, args[-1])
+        builder.store(moved, builder.bitcast(array.data, result.as_pointer()), align=1)
+        return context.get_dummy_value()
+
+    @intrinsic  # type: ignore[untyped-decorator,unused-ignore]  # numba is untyped
+    def store(_context: Any, a: Any, b: Any, c: Any, d: Any, out: Any) -> Any:
+        word = types.uint64
+        return types.void(word, word, word, word, _contiguous(out)), emit
+
+    @overload(function, strict=False)  # type: ignore[untyped-decorator,unused-ignore]
+    def choose(a: Any, b: Any, c: Any, d: Any, out: Any) -> Any:
+        return lambda a, b, c, d, out: store(np.uint64(a), np.uint64(b), np.uint64(c), np.uint64(d), out)
 
 
 def _install_borrowed() -> None:

@@ -77,6 +77,8 @@ class Rules(Generic[S]):
             a memory). They are no part of the position; a batch keeps them beside the others.
         memory_length: with a memory, (state) -> how far its array is used. A step may need one entry more; without
             room it goes on in a larger array of its own, so whoever keeps the memory outside looks before stepping.
+        step_with_room: with a memory, `step` for callers who have seen to it that there is room: it makes no new array,
+            so that compiled code need not count references to one.
         compact: with a memory, (state) -> the same state, its live entries moved in place to the front of the array.
 
     """
@@ -98,6 +100,7 @@ class Rules(Generic[S]):
     memory_words: int = 0
     memory_length: Callable[[S], int] | None = None
     compact: Callable[[S], S] | None = None
+    step_with_room: Callable[[S, int], S] | None = None
 
 
 class Notation(Protocol[S]):

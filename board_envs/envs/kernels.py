@@ -120,7 +120,7 @@ def make_advance(game: Game[Any], policies: tuple[Policy, ...]) -> Kernel[Any, i
     unpack, pack, play, nth, count, is_legal = (
         rules.unpack,
         rules.pack,
-        rules.step,
+        rules.step_with_room or rules.step,
         rules.nth,
         rules.count,
         rules.is_legal,
@@ -357,7 +357,8 @@ def make_room(game: Game[Any]) -> Kernel[Any, bool]:
 def make_step(game: Game[Any]) -> Kernel[Any, int]:
     """Return the kernel that steps every row in place; it returns the first row whose action is not legal, or -1."""
     rules = game.rules
-    unpack, pack, play, is_legal = rules.unpack, rules.pack, rules.step, rules.is_legal
+    unpack, pack, is_legal = rules.unpack, rules.pack, rules.is_legal
+    play = rules.step_with_room or rules.step
 
     def step(actions: NDArray[np.int64], words: Words, memory: Words, n: int) -> int:
         words, memory = borrowed(words), borrowed(memory)
@@ -375,7 +376,8 @@ def make_step(game: Game[Any]) -> Kernel[Any, int]:
 def make_playout(game: Game[Any]) -> Kernel[Any, int]:
     """Return the kernel that plays rows to their ends; see `playout` inside."""
     rules = game.rules
-    unpack, pack, play, nth, count = rules.unpack, rules.pack, rules.step, rules.nth, rules.count
+    unpack, pack, nth, count = rules.unpack, rules.pack, rules.nth, rules.count
+    play = rules.step_with_room or rules.step
     find_winner, find_margin = rules.winner, rules.margin
     memory_length, compact = memory_functions(game)
 
@@ -416,7 +418,7 @@ def make_self_play(game: Game[Any]) -> Kernel[Any, int]:
     unpack, pack, play, nth, count, is_legal = (
         rules.unpack,
         rules.pack,
-        rules.step,
+        rules.step_with_room or rules.step,
         rules.nth,
         rules.count,
         rules.is_legal,

@@ -9,7 +9,9 @@ import pyspiel
 import pytest
 
 import board_envs
-from board_envs.games.awale import make, memory, own
+from board_envs._bits import add
+from board_envs.games.awale import SEEDS_LIMIT, make, memory, own
+from board_envs.games.awale.rules import make_moves, mark0, mark1, pits_of, row_of, trace
 from board_envs.types import IllegalActionError, Outcome, PositionError
 
 RULESETS = ["tamale", "abapa"]
@@ -147,6 +149,64 @@ def test_random_games_against_lists(pits, seeds, ruleset):
         assert game.returns(state) == (sign, -sign)
         assert game.winner(state) == {1: Outcome.PLAYER_0, -1: Outcome.PLAYER_1, 0: Outcome.DRAW}[sign]
         assert not game.legal_mask(state).any()
+
+
+@pytest.mark.parametrize("ruleset", RULESETS)
+@pytest.mark.parametrize("pits", [1, 2, 3, 6, 8])
+def test_playable_pits_against_lists(pits, ruleset):
+    # Few seeds opposite and any number here: harvests of all, hunger and laps are frequent.
+    rng, moves = random.Random(pits), make_moves(pits, ruleset)
+    starved = 0
+    for _ in range(3000):
+        naive = Naive(pits, 1, ruleset)
+        naive.over = False
+        mine = [rng.choice((0, 0, 1, 2, 3, rng.randrange(pits + 3), rng.randrange(3 * pits))) for _ in range(pits)]
+        other = [rng.choice((0, 1, 2, rng.randrange(5))) * (place < rng.randrange(pits + 2)) for place in range(pits)]
+        if not rng.randrange(20):
+            other = [0] * pits
+        if sum(mine) + sum(other) > SEEDS_LIMIT:
+            continue
+        naive.board = mine + other
+        word = int(moves.playable(row_of(mine), row_of(other)))
+        legal = naive.legal()
+        assert [pit for pit in range(8) if word >> pit & 1] == legal, naive.board
+        starved += len(legal) < sum(seeds > 0 for seeds in mine)
+        for pit in legal:
+            board, gain = naive.after(pit)
+            after = moves.play(row_of(mine), row_of(other), pit)
+            assert (*pits_of(after[0], pits), *pits_of(after[1], pits), after[2]) == (*board, gain)
+    assert starved > 20 or (pits, ruleset) == (1, "abapa")  # its only pit always reaches the other
+
+
+@pytest.mark.parametrize("ruleset", RULESETS)
+def test_marks_name_every_entry_of_the_memory(ruleset):
+    game, rng = make(3, 3, ruleset), random.Random(5)
+    entries = 0
+    for _ in range(60):
+        state = game.initial_state()
+        while not game.is_terminal(state):
+            for first, second in memory(state):
+                hashed = trace(first, second)
+                assert state.marks0 & mark0(hashed)
+                assert state.marks1 & mark1(hashed)
+                entries += 1
+            if state.start == state.length:
+                assert state.marks0 == state.marks1 == 0
+            state = game.step(state, rng.choice(game.legal_actions(state)))
+    assert entries > 1000
+
+
+def test_a_sowing_adds_a_number_to_the_trace():
+    rng = random.Random(6)
+    for pits in (1, 4, 8):
+        moves = make_moves(pits, "tamale")
+        for _ in range(300):
+            mine, other = ([rng.randrange(60 // pits) for _ in range(pits)] for _ in range(2))
+            pit = rng.randrange(pits)
+            mine[pit] += 1
+            sown = moves.sow(row_of(mine), row_of(other), pit)
+            expected = add(trace(row_of(other), row_of(mine)), moves.table[pit, mine[pit], 3])
+            assert trace(sown[1], sown[0]) == expected
 
 
 @pytest.mark.parametrize("ruleset", RULESETS)

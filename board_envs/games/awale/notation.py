@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from board_envs._bits import ZERO
 from board_envs.games.awale.rules import SPARE, State, make_settle, pits_of, row_of
 from board_envs.types import IllegalActionError, PositionError
 
@@ -29,7 +30,7 @@ class AwaleNotation:
     def position(self, configuration: Sequence[int], stores: tuple[int, int], seat: int) -> State:
         """Return the state, nothing in its memory; where the rules end the game it is ended. Nothing is checked."""
         mine, other = row_of(configuration[: self.pits]), row_of(configuration[self.pits :])
-        return self._settle(mine, other, *stores, seat, False, np.empty((SPARE, 2), np.uint64), 0, 0)
+        return self._settle(mine, other, *stores, seat, False, np.empty((SPARE, 2), np.uint64), 0, 0, ZERO, ZERO)
 
     def parse(self, text: str) -> State:
         """Read a position. Without stores the seeds not on the board are shared, an odd one to the seat not to move."""
@@ -62,7 +63,7 @@ class AwaleNotation:
         if self.ruleset != "tamale" or sum(configuration) != 1:
             raise PositionError(f"{text!r}: a mat that shows is one seed left on the board, in the rule set tamale")
         mine, other = row_of(configuration[: self.pits]), row_of(configuration[self.pits :])
-        return self._settle(mine, other, *stores, int(seat or 0), True, state.history, 0, 0)
+        return self._settle(mine, other, *stores, int(seat or 0), True, state.history, 0, 0, ZERO, ZERO)
 
     def _example(self) -> str:
         seeds = self.total // (2 * self.pits)

@@ -29,14 +29,16 @@ import numpy as np
 from board_envs._bits import (
     ONE,
     ZERO,
+    add,
     as_int,
+    bit_writer,
+    byte_writer,
     clear_lowest,
     leading_zeros,
     lowest,
     multiply,
     nth_bit,
     popcount,
-    write_bits,
 )
 from board_envs._jit import compiled_as, jitable
 from board_envs.types import Int8, Rules, Word, Words
@@ -56,6 +58,14 @@ _TOPS = np.uint64(0x8080808080808080)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _GATHER = np.uint64(0x0102040810204080)
 _FOUR_OR_MORE = np.uint64(0x7C7C7C7C7C7C7C7C)
+_THREE_OR_MORE = np.uint64(0x7D7D7D7D7D7D7D7D)
+"""Added to a row, it sets the top bits of pits with three seeds or more."""
+_FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)
+"""Odd numbers without a pattern, for traces."""
+_NTH = np.array(
+    [[([b for b in range(8) if word >> b & 1] + [0] * 8)[k] for k in range(8)] for word in range(256)], np.int8
+)
+"""Which bit is the k-th of a byte, counted from 0."""
 
 
 class State(NamedTuple):
@@ -77,6 +87,11 @@ class State(NamedTuple):
     history: Words
     start: int
     length: int
+    marks0: Word
+    """Of every live entry, the bit that its trace's highest six bits name (others may be set too): most positions are
+    told from all in the memory without a look at it."""
+    marks1: Word
+    """The same with the next six bits."""
 
     def __eq__(self, other: object) -> bool:
         """Whether two states are the same position with the same live memory."""
@@ -121,22 +136,6 @@ def seen(history: Words, start: int, length: int, first: Word, second: Word) -> 
     return bool(((live[:, 0] == first) & (live[:, 1] == second)).any())
 
 
-def _write_rows(mine: Word, other: Word, store: int, other_store: int, out: Int8) -> None:
-    for pit in range(out.shape[0]):
-        out[pit, 0] = np.int8(mine >> np.uint64(8 * pit) & _BYTE)
-        out[pit, 1] = np.int8(other >> np.uint64(8 * pit) & _BYTE)
-        out[pit, 2] = np.int8(store)
-        out[pit, 3] = np.int8(other_store)
-        out[pit, 4] = np.int8(0)
-
-
-@compiled_as(_write_rows)
-def write_rows(mine: Word, other: Word, store: int, other_store: int, out: Int8) -> None:
-    """Write both rows and both stores, and zeros in the last plane; out int8 (pits, 5)."""
-    out[:, :2] = np.array((mine, other), "<u8").view(np.int8).reshape(2, 8)[:, : out.shape[0]].T
-    out[:, 2], out[:, 3], out[:, 4] = store, other_store, 0
-
-
 @jitable
 def gather(row: Word) -> Word:
     """Return the top bits of a row's bytes: bit i is that of byte i."""
@@ -144,15 +143,44 @@ def gather(row: Word) -> Word:
 
 
 @jitable
-def origin(mine: Word, after: Word) -> Word:
-    """Return, as a bit, the one pit whose sowing (of less than a lap) could turn the mover's row into `after`, or zero.
+def trace(first: Word, second: Word) -> Word:
+    """Hash an entry of the memory; linear, so that a move adds a number to the trace."""
+    return add(multiply(first, _FIRST), multiply(second, _SECOND))
 
-    Sowing empties the pit and leaves the pits before it alone.
-    """
-    pit = lowest(mine ^ after) >> 3
-    if pit == 8 or (after >> np.uint64(8 * pit)) & _BYTE != ZERO:
-        return ZERO
-    return ONE << np.uint64(pit)
+
+@jitable
+def mark0(hashed: Word) -> Word:
+    """Return the bit of a trace in ``State.marks0``."""
+    return ONE << (hashed >> np.uint64(58))
+
+
+@jitable
+def mark1(hashed: Word) -> Word:
+    """Return the bit of a trace in ``State.marks1``."""
+    return ONE << ((hashed >> np.uint64(52)) & np.uint64(63))
+
+
+def _swapped_words(first: Word, second: Word, swap: int) -> tuple[Word, Word]:
+    # No branch: which seat moves cannot be guessed.
+    difference = (first ^ second) & np.uint64(-swap)
+    return first ^ difference, second ^ difference
+
+
+@compiled_as(_swapped_words)
+def swapped_words(first: Word, second: Word, swap: int) -> tuple[Word, Word]:
+    """Return two words, in the other order if `swap` is 1."""
+    return (second, first) if swap else (first, second)
+
+
+def _swapped(first: int, second: int, swap: int) -> tuple[int, int]:
+    difference = (first ^ second) & -swap
+    return first ^ difference, second ^ difference
+
+
+@compiled_as(_swapped)
+def swapped(first: int, second: int, swap: int) -> tuple[int, int]:
+    """Return two numbers, in the other order if `swap` is 1."""
+    return (second, first) if swap else (first, second)
 
 
 @jitable
@@ -182,65 +210,73 @@ class Moves:
     """What a move does to the two rows; each function is jitable.
 
     Attributes:
-        sow: (mover's row, other's row, pit) -> (mover's row, other's row, the other's pit where the last seed fell or
-            -1); the pit is not empty.
+        sow: (mover's row, other's row, pit) -> (mover's row, other's row, all bits of the other's pits from the first
+            to where the last seed fell, zero if it fell elsewhere); the pit is not empty.
         play: (mover's row, other's row, pit) -> (mover's row, other's row, gain): sowing and harvest, no rotation.
         playable: (mover's row, other's row) -> word; bit i says that pit i may be played.
+        table: uint64 (pits, 128, 4), for each pit and number of seeds in it: what sowing adds to the mover's row (the
+            pit emptied before) and to the other's, the bits that `sow` returns, and what it adds to the trace of
+            (other's row, mover's row).
 
     """
 
-    sow: Callable[[Word, Word, int], tuple[Word, Word, int]]
+    sow: Callable[[Word, Word, int], tuple[Word, Word, Word]]
     play: Callable[[Word, Word, int], tuple[Word, Word, int]]
     playable: Callable[[Word, Word], Word]
+    table: Words
+
+
+def make_table(pits: int) -> Words:
+    """Return ``Moves.table``."""
+    table = np.zeros((pits, SEEDS_LIMIT + 1, 4), np.uint64)
+    for pit in range(pits):
+        mine = other = reached = 0
+        place = pit
+        for seeds in range(1, SEEDS_LIMIT + 1):
+            place = (place + 1) % (2 * pits)
+            if place == pit:
+                place = (place + 1) % (2 * pits)
+            if place < pits:
+                mine, reached = mine + (1 << 8 * place), 0
+            else:
+                other, reached = other + (1 << 8 * (place - pits)), (1 << 8 * (place - pits + 1)) - 1
+            added = (mine - (seeds << 8 * pit)) * int(_SECOND) + other * int(_FIRST)
+            table[pit, seeds] = mine, other, reached, added % (1 << 64)
+    return table
 
 
 @functools.cache
 def make_moves(pits: int, ruleset: str) -> Moves:
     """Return the moves for `pits` a side."""
-    lap = 2 * pits - 1
-    own_once = np.zeros((pits, lap), np.uint64)
-    other_once = np.zeros((pits, lap), np.uint64)
-    for origin in range(pits):
-        for seeds in range(lap):
-            reached = [(origin + 1 + step) % (2 * pits) for step in range(seeds)]
-            own_once[origin, seeds] = sum(1 << (8 * pit) for pit in reached if pit < pits)
-            other_once[origin, seeds] = sum(1 << (8 * (pit - pits)) for pit in reached if pit >= pits)
-    units = np.uint64(sum(1 << (8 * pit) for pit in range(pits)))
+    table = make_table(pits)
+    # A lap or more is told by its top bit; so is what reaches the other's row.
+    more_than_a_lap = np.uint64(0x80 - (2 * pits - 1)) * _UNITS
+    reaching = np.uint64(sum((0x80 - (pits - pit)) << (8 * pit) for pit in range(pits)))
+    # Rows whose pits all reach the other's pit number k - 1; none does for k = 0.
+    filling = np.array(
+        [_SEVENS, *(np.uint64(sum((pits - pit + k) << (8 * pit) for pit in range(pits))) for k in range(8))], np.uint64
+    )
     takes_all = ruleset == "abapa"
 
     @jitable
-    def sow(mine: Word, other: Word, pit: int) -> tuple[Word, Word, int]:
+    def sow(mine: Word, other: Word, pit: int) -> tuple[Word, Word, Word]:
         shift = np.uint64(8 * pit)
-        seeds = seeds_at(mine, pit)
-        laps = seeds // lap
-        rest = seeds - laps * lap
-        mine = (mine & ~(_BYTE << shift)) + own_once[pit, rest]
-        other = other + other_once[pit, rest]
-        if laps > 0:
-            mine += np.uint64(laps) * (units & ~(_BYTE << shift))
-            other += np.uint64(laps) * units
-        # After whole laps the last seed fell just before the origin.
-        last = pit + rest - pits
-        if rest == 0:
-            last = pits - 1 if pit == 0 else -1
-        if last >= pits:
-            last = -1
-        return mine, other, last
+        seeds = (mine >> shift) & _BYTE
+        return (mine & ~(_BYTE << shift)) + table[pit, seeds, 0], other + table[pit, seeds, 1], table[pit, seeds, 2]
 
-    def compiled_harvest(other: Word, last: int) -> tuple[Word, int]:
-        # The top bit of a byte says that its pit holds neither 2 nor 3; how far up the last seed's pit the first such
-        # byte is tells the number of pits harvested. No branches: they would be guessed wrong half of the time.
-        kept = ((other | _UNITS) ^ _THREES) + _SEVENS & _TOPS
-        place = max(last, 0)
-        number = min(leading_zeros(kept << np.uint64(8 * (7 - place))) >> 3, last + 1)
-        taken = (_ALL >> np.uint64(64 - 8 * max(number, 1))) << np.uint64(8 * (place + 1 - max(number, 1)))
-        if number <= 0:
-            taken = ZERO
+    def compiled_harvest(other: Word, reached: Word) -> tuple[Word, int]:
+        # The lowest bit of a byte says that its pit holds neither 2 nor 3: all pits above the highest such byte are
+        # harvested. No branches: they would be guessed wrong half of the time.
+        kept = ((((other | _UNITS) ^ _THREES) + _SEVENS) & _TOPS & reached) >> np.uint64(7)
+        taken = reached & ((_ALL << np.uint64(63 - leading_zeros(kept | ONE))) << np.uint64(8))
+        if kept == ZERO:
+            taken = reached
         return other & ~taken, seeds_in(other & taken)
 
     @compiled_as(compiled_harvest)
-    def harvest(other: Word, last: int) -> tuple[Word, int]:
+    def harvest(other: Word, reached: Word) -> tuple[Word, int]:
         gain = 0
+        last = int(reached).bit_length() // 8 - 1
         while last >= 0:
             seeds = seeds_at(other, last)
             if seeds < 2 or seeds > 3:
@@ -252,8 +288,8 @@ def make_moves(pits: int, ruleset: str) -> Moves:
 
     @jitable
     def play(mine: Word, other: Word, pit: int) -> tuple[Word, Word, int]:
-        mine, sown, last = sow(mine, other, pit)
-        left, gain = harvest(sown, last)
+        mine, sown, reached = sow(mine, other, pit)
+        left, gain = harvest(sown, reached)
         if takes_all and left == ZERO:
             return mine, sown, 0
         return mine, left, gain
@@ -261,23 +297,38 @@ def make_moves(pits: int, ruleset: str) -> Moves:
     @jitable
     def playable(mine: Word, other: Word) -> Word:
         # A pit with four seeds or more is no harvest: the opponent keeps it whatever is played.
-        fed = (other & _FOUR_OR_MORE) != ZERO
-        if fed:
+        if other & _FOUR_OR_MORE != ZERO:
             return gather(mine + _SEVENS)
-        word = ZERO
-        for pit in range(pits):
-            if (mine >> np.uint64(8 * pit)) & _BYTE != ZERO and play(mine, other, pit)[1] != ZERO:
+        if other == ZERO:
+            word = gather(mine + reaching)
+        else:
+            word = gather(mine + _SEVENS)
+        if takes_all:
+            return word
+        # Sowing less than a lap takes all if it ends in the last of the other's pits that hold seeds, these are the
+        # first ones, without a gap, and hold one or two each.
+        held = gather(other + _SEVENS)
+        if held & (held + ONE) == ZERO and (other + _THREE_OR_MORE) & _TOPS == ZERO:
+            word &= gather((mine ^ filling[popcount(held)]) + _SEVENS)
+        laps = gather(mine + more_than_a_lap)
+        while laps != ZERO:
+            pit = lowest(laps)
+            laps = clear_lowest(laps)
+            if play(mine, other, pit)[1] != ZERO:
                 word |= ONE << np.uint64(pit)
+            else:
+                word &= ~(ONE << np.uint64(pit))
         return word
 
-    return Moves(sow, play, playable)
+    return Moves(sow, play, playable, table)
 
 
 @functools.cache
 def make_settle(pits: int, seeds: int, ruleset: str) -> Callable[..., State]:
     """Return the function that makes a State and ends the game where the rules end it.
 
-    (mover's row, other's row, mover's store, other's store, mover, repeated, history, start, length) -> State
+    (mover's row, other's row, mover's store, other's store, mover, repeated, history, start, length, marks0, marks1)
+    -> State
     """
     total = 2 * pits * seeds
     playable = make_moves(pits, ruleset).playable
@@ -294,6 +345,8 @@ def make_settle(pits: int, seeds: int, ruleset: str) -> Callable[..., State]:
         history: Words,
         start: int,
         length: int,
+        marks0: Word,
+        marks1: Word,
     ) -> State:
         word = ZERO if repeated else playable(mine, other)
         if tamale:
@@ -319,9 +372,9 @@ def make_settle(pits: int, seeds: int, ruleset: str) -> Callable[..., State]:
         winner = -1
         if word == ZERO:
             winner = 2 if store == other_store else seat if store > other_store else 1 - seat
-        if seat == 0:
-            return State(mine, other, store, other_store, seat, winner, word, history, start, length)
-        return State(other, mine, other_store, store, seat, winner, word, history, start, length)
+        row0, row1 = swapped_words(mine, other, seat)
+        store0, store1 = swapped(store, other_store, seat)
+        return State(row0, row1, store0, store1, seat, winner, word, history, start, length, marks0, marks1)
 
     return settle
 
@@ -330,12 +383,14 @@ def make_settle(pits: int, seeds: int, ruleset: str) -> Callable[..., State]:
 def make_rules(pits: int, seeds: int, ruleset: str) -> Rules[State]:
     """Return the rules for `pits` a side and `seeds` a pit, at most 127 seeds in all."""
     moves = make_moves(pits, ruleset)
-    play = moves.play
+    play, table = moves.play, moves.table
     settle = make_settle(pits, seeds, ruleset)
     start_row = row_of([seeds] * pits)
-    more_than_a_lap = np.uint64(0x80 - (2 * pits - 1)) * _UNITS
-    indices = np.arange(pits, dtype=np.intp)
+    write_playable = bit_writer(np.arange(pits, dtype=np.intp))
+    # Bytes of four words: the two rows, the two stores, and where a move would complete a mat.
+    write_rows = byte_writer(np.array([[pit, 8 + pit, 16, 17, 24 + pit] for pit in range(pits)], np.intp))
     keep_mover = ruleset == "abapa"
+    additions = table[:, :, 3].tolist()
 
     @jitable
     def entry(mine: Word, seat: int) -> Word:
@@ -345,7 +400,8 @@ def make_rules(pits: int, seeds: int, ruleset: str) -> Rules[State]:
 
     @jitable
     def initial() -> State:
-        return settle(start_row, start_row, 0, 0, 0, False, np.empty((SPARE, 2), np.uint64), 0, 0)
+        history = np.empty((SPARE, 2), np.uint64)
+        return settle(start_row, start_row, 0, 0, 0, False, history, 0, 0, ZERO, ZERO)
 
     @jitable
     def to_play(state: State) -> int:
@@ -355,7 +411,10 @@ def make_rules(pits: int, seeds: int, ruleset: str) -> Rules[State]:
     def count(state: State) -> int:
         return popcount(state.playable)
 
-    @jitable
+    def compiled_nth(state: State, k: int) -> int:
+        return np.int64(_NTH[state.playable, k])
+
+    @compiled_as(compiled_nth)
     def nth(state: State, k: int) -> int:
         return nth_bit(state.playable, k)
 
@@ -365,29 +424,59 @@ def make_rules(pits: int, seeds: int, ruleset: str) -> Rules[State]:
 
     @jitable
     def write_mask(state: State, out: Int8) -> None:
-        write_bits(state.playable, indices, out)
+        write_playable(state.playable, out)
+
+    @jitable
+    def step_with_room(state: State, action: int) -> State:
+        seat, history, start, length = state.seat, state.history, state.start, state.length
+        mine, other = swapped_words(state.row0, state.row1, seat)
+        store, other_store = swapped(state.store0, state.store1, seat)
+        new_mine, new_other, gain = play(mine, other, action)
+        # What a harvest makes worthless is written too, which costs less than to ask first.
+        first = entry(mine, seat)
+        history[length, 0] = first
+        history[length, 1] = other
+        hashed = trace(first, other)
+        marks0, marks1 = state.marks0 | mark0(hashed), state.marks1 | mark1(hashed)
+        length += 1
+        if gain > 0:
+            start = length
+            marks0, marks1 = ZERO, ZERO
+        seat = 1 - seat
+        first = entry(new_other, seat)
+        hashed = trace(first, new_mine)
+        repeated = False
+        if marks0 & mark0(hashed) != ZERO and marks1 & mark1(hashed) != ZERO:
+            repeated = seen(history, start, length, first, new_mine)
+        return settle(
+            new_other, new_mine, other_store, store + gain, seat, repeated, history, start, length, marks0, marks1
+        )
 
     @jitable
     def step(state: State, action: int) -> State:
-        seat, history, start, length = state.seat, state.history, state.start, state.length
-        if seat == 0:
-            mine, other, store, other_store = state.row0, state.row1, state.store0, state.store1
-        else:
-            mine, other, store, other_store = state.row1, state.row0, state.store1, state.store0
-        new_mine, new_other, gain = play(mine, other, action)
-        if gain > 0:
-            start = length
-        else:
-            if length == history.shape[0]:
-                longer = np.empty((2 * length + SPARE, 2), np.uint64)
-                longer[:length] = history
-                history = longer
-            history[length, 0] = entry(mine, seat)
-            history[length, 1] = other
-            length += 1
-        seat = 1 - seat
-        repeated = seen(history, start, length, entry(new_other, seat), new_mine)
-        return settle(new_other, new_mine, other_store, store + gain, seat, repeated, history, start, length)
+        length = state.length
+        if length < state.history.shape[0]:
+            return step_with_room(state, action)
+        history = np.empty((2 * length + SPARE, 2), np.uint64)
+        history[:length] = state.history
+        return step_with_room(with_memory(state, history, state.start, length), action)
+
+    @jitable
+    def with_memory(state: State, history: Words, start: int, length: int) -> State:
+        return State(
+            state.row0,
+            state.row1,
+            state.store0,
+            state.store1,
+            state.seat,
+            state.winner,
+            state.playable,
+            history,
+            start,
+            length,
+            state.marks0,
+            state.marks1,
+        )
 
     @jitable
     def winner(state: State) -> int:
@@ -397,31 +486,56 @@ def make_rules(pits: int, seeds: int, ruleset: str) -> Rules[State]:
     def margin(state: State) -> int:
         return state.store0 - state.store1
 
+    def compiled_candidates(state: State, mine: Word, other: Word) -> Word:
+        # The position itself is met again as those in the memory are.
+        seat = state.seat
+        hashed = trace(entry(mine, seat), other)
+        marks0, marks1 = state.marks0 | mark0(hashed), state.marks1 | mark1(hashed)
+        hashed = trace(entry(other, 1 - seat), mine)
+        word = ZERO
+        for pit in range(pits):
+            after = hashed + table[pit, (mine >> np.uint64(8 * pit)) & _BYTE, 3]
+            both = (marks0 >> (after >> np.uint64(58))) & (marks1 >> ((after >> np.uint64(52)) & np.uint64(63)))
+            word |= (both & ONE) << np.uint64(pit)
+        return word & state.playable
+
+    @compiled_as(compiled_candidates)
+    def candidates(state: State, mine: Word, other: Word) -> Word:
+        """Return the pits that may lead to a position of the memory, all those that do among them."""
+        seat = state.seat
+        hashed = trace(entry(mine, seat), other)
+        marks0, marks1 = int(state.marks0 | mark0(hashed)), int(state.marks1 | mark1(hashed))
+        start, left, word = int(trace(entry(other, 1 - seat), mine)), int(state.playable), 0
+        for pit, held in enumerate(pits_of(mine, pits)):
+            if left >> pit & 1:
+                after = (start + additions[pit][held]) & 0xFFFFFFFFFFFFFFFF
+                word |= (marks0 >> (after >> 58) & marks1 >> (after >> 52 & 63) & 1) << pit
+        return np.uint64(word)
+
     @jitable
-    def observe(state: State, seat: int, out: Int8) -> None:
-        if seat == 0:
-            mine, other, store, other_store = state.row0, state.row1, state.store0, state.store1
-        else:
-            mine, other, store, other_store = state.row1, state.row0, state.store1, state.store0
-        write_rows(mine, other, store, other_store, out)
-        if seat != state.seat:
-            return
-        # Only moves that leave the mover a row that was seen are looked at whole; a pit of a lap or more always is.
-        candidates = gather(mine + more_than_a_lap) | origin(mine, other)
-        for number in range(state.start, state.length):
-            candidates |= origin(mine, state.history[number, 1])
-        candidates &= state.playable
-        current = entry(mine, seat)
-        while candidates != ZERO:
-            pit = lowest(candidates)
-            candidates = clear_lowest(candidates)
+    def repeats(state: State, mine: Word, other: Word) -> Word:
+        """Return 1 in the bytes of the pits that would complete a mat."""
+        seat = state.seat
+        word = ZERO
+        left = candidates(state, mine, other)
+        while left != ZERO:
+            pit = lowest(left)
+            left = clear_lowest(left)
             new_mine, new_other, gain = play(mine, other, pit)
             if gain == 0:
                 first = entry(new_other, 1 - seat)
-                if (first == current and new_mine == other) or seen(
+                if (first == entry(mine, seat) and new_mine == other) or seen(
                     state.history, state.start, state.length, first, new_mine
                 ):
-                    out[pit, 4] = 1
+                    word |= ONE << np.uint64(8 * pit)
+        return word
+
+    @jitable
+    def observe(state: State, seat: int, out: Int8) -> None:
+        mine, other = swapped_words(state.row0, state.row1, seat)
+        store, other_store = swapped(state.store0, state.store1, seat)
+        marked = repeats(state, mine, other) if seat == state.seat else ZERO
+        write_rows(mine, other, np.uint64(store) | np.uint64(other_store) << np.uint64(8), marked, out)
 
     @jitable
     def pack(state: State, out: Words) -> None:
@@ -435,6 +549,8 @@ def make_rules(pits: int, seeds: int, ruleset: str) -> Rules[State]:
             | np.uint64(state.store1) << np.uint64(24)
         )
         out[3] = np.uint64(state.start) | np.uint64(state.length) << np.uint64(32)
+        out[4] = state.marks0
+        out[5] = state.marks1
 
     @jitable
     def unpack(words: Words, memory: Words) -> State:
@@ -450,6 +566,8 @@ def make_rules(pits: int, seeds: int, ruleset: str) -> Rules[State]:
             memory,
             as_int(extent & np.uint64(0xFFFFFFFF)),
             as_int(extent >> np.uint64(32)),
+            words[4],
+            words[5],
         )
 
     @jitable
@@ -463,18 +581,7 @@ def make_rules(pits: int, seeds: int, ruleset: str) -> Rules[State]:
             for i in range(live):
                 state.history[i, 0] = state.history[state.start + i, 0]
                 state.history[i, 1] = state.history[state.start + i, 1]
-        return State(
-            state.row0,
-            state.row1,
-            state.store0,
-            state.store1,
-            state.seat,
-            state.winner,
-            state.playable,
-            state.history,
-            0,
-            live,
-        )
+        return with_memory(state, state.history, 0, live)
 
     return Rules(
         initial,
@@ -489,9 +596,10 @@ def make_rules(pits: int, seeds: int, ruleset: str) -> Rules[State]:
         observe,
         pack,
         unpack,
-        words=4,
+        words=6,
         has_memory=True,
-        memory_words=1,
+        memory_words=3,
         memory_length=memory_length,
         compact=compact,
+        step_with_room=step_with_room,
     )
