@@ -97,16 +97,12 @@ class Batch:
 
     def step(self, states: States, actions: Any) -> States:
         """Return the states after a legal action each, integers (B,); IllegalActionError names a row that fails."""
-        moves = np.asarray(actions)
-        count = states.words.shape[0]
-        if moves.shape != (count,) or moves.dtype.kind not in "iu":
-            raise IllegalActionError(f"actions must be {count} integers, not an array {moves.shape} of {moves.dtype}")
-        moves = np.ascontiguousarray(moves, np.int64)
+        given = read_actions(actions, states.words.shape[0])
         after = self._with_room(states)
-        row = kernels.make_step(self.game)(moves, *after, self.game.num_actions)
+        row = kernels.make_step(self.game)(given.astype(np.int64), *after, self.game.num_actions)
         if row >= 0:
             raise IllegalActionError(
-                f"row {row}: {self.game.explain_illegal(self.unpack(states, row), int(moves[row]))}"
+                f"row {row}: {self.game.explain_illegal(self.unpack(states, row), int(given[row]))}"
             )
         return after
 
@@ -193,10 +189,7 @@ class SelfPlay:
 
         IllegalActionError names a row that fails; the rows before it have moved.
         """
-        moves = np.ascontiguousarray(actions, np.int64)
-        if moves.shape != self.rewards.shape:
-            raise IllegalActionError(f"actions must be {self.rewards.size} integers, not an array {moves.shape}")
-        self._run(moves)
+        self._run(read_actions(actions, self.rewards.size))
 
     def step_random(self, steps: int = 1) -> None:
         """Play random legal actions in every row, some steps in a row: threads then meet once, not at each step."""
@@ -207,7 +200,9 @@ class SelfPlay:
         if self._pool is not None:
             self._pool.shutdown()
 
-    def _run(self, actions: NDArray[np.int64], steps: int = 1) -> None:
+    def _run(self, given: NDArray[Any], steps: int = 1) -> None:
+        actions = np.ascontiguousarray(given, np.int64)
+
         def work(place: tuple[int, int, int, int]) -> tuple[int, int, int, int]:
             """Go on with a part, rows start .. stop - 1, from a step and a row of it; returns how far that went."""
             start, stop, step, row = place
@@ -232,12 +227,23 @@ class SelfPlay:
                 if row < 0:
                     bad = -row - 1
                     state = Batch(self.game).unpack(self.states, bad)
-                    raise IllegalActionError(f"row {bad}: {self.game.explain_illegal(state, int(actions[bad]))}")
+                    raise IllegalActionError(f"row {bad}: {self.game.explain_illegal(state, int(given[bad]))}")
             places = [place for place in places if place[2] < steps]
             if places:
                 memory = kernels.longer(self.states.memory, 2 * self.states.memory.shape[1])
                 self.states = States(self.states.words, memory)
         self._steps += steps
+
+
+def read_actions(actions: Any, count: int) -> NDArray[Any]:
+    """Return actions as an array of integers (count,); IllegalActionError if they are none.
+
+    As int64 those beyond its range become negative, so they are refused too; an error tells them as they were given.
+    """
+    given = np.asarray(actions)
+    if given.shape != (count,) or given.dtype.kind not in "iu":
+        raise IllegalActionError(f"actions must be {count} integers, not an array {given.shape} of {given.dtype}")
+    return given
 
 
 def look(game: Game[Any], words: Words, memory: Words, seats: NDArray[np.int64] | None = None) -> tuple[Int8, Int8]:

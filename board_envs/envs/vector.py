@@ -195,12 +195,14 @@ class BoardVectorEnv(VectorEnv[Any, Any, Any]):
         """Begin new games in the rows that are over, and tell their ends as final observations and infos."""
         ended = self._over
         finals = np.full(self.num_envs, None, dtype=object)
-        last = self._observations(told)
-        for row in np.flatnonzero(ended).tolist():
-            if isinstance(last, dict):
-                finals[row] = {key: part[row].copy() for key, part in last.items()}
-            else:
-                finals[row] = last[row].copy()
+        last, rows = self._observations(told), np.flatnonzero(ended)
+        if isinstance(last, dict):
+            parts = [list(part[rows]) for part in last.values()]
+            lasts: list[Any] = [dict(zip(last, row, strict=True)) for row in zip(*parts, strict=True)]
+        else:
+            lasts = list(last[rows])
+        for row, one in zip(rows.tolist(), lasts, strict=True):
+            finals[row] = one
         infos: dict[str, Any] = {
             "final_obs": finals,
             "_final_obs": ended.copy(),
@@ -292,36 +294,32 @@ class BoardVectorEnv(VectorEnv[Any, Any, Any]):
             answers[mine] = self._players.choose(number, mine, boards, masks, self.state_of)
         mode = np.zeros(self.num_envs, np.int8)
         mode[rows] = kernels.STEP
-        self._refuse(answers, mode, "the opponent's ")
+        self._refuse(answers, mode, answers, "the opponent's ")
         return answers
 
     def _check_actions(self, actions: Any, mode: Int8) -> NDArray[np.int64]:
         """Return actions as int64 (B,); IllegalActionError names the first row whose action is none, or not legal."""
-        given = np.asarray(actions)
-        if given.shape != (self.num_envs,) or given.dtype.kind not in "iu":
-            raise IllegalActionError(
-                f"actions must be {self.num_envs} integers, not an array {given.shape} of {given.dtype}"
-            )
+        given = batch.read_actions(actions, self.num_envs)
         moves = np.ascontiguousarray(given, np.int64)
         if self.illegal == "raise":
-            self._refuse(moves, mode)
+            self._refuse(moves, mode, given)
         elif moves.view(np.uint64).max() >= self.game.num_actions:
-            self._refuse_numbers(moves, mode)
+            self._refuse_numbers(moves, mode, given)
         return moves
 
-    def _refuse_numbers(self, moves: NDArray[np.int64], mode: Int8, whose: str = "") -> None:
+    def _refuse_numbers(self, moves: NDArray[np.int64], mode: Int8, given: NDArray[Any], whose: str = "") -> None:
         bad = (mode == kernels.STEP) & ((moves < 0) | (moves >= self.game.num_actions))
         if bad.any():
-            self._raise(int(np.flatnonzero(bad)[0]), moves, whose)
+            self._raise(int(np.flatnonzero(bad)[0]), given, whose)
 
-    def _refuse(self, moves: NDArray[np.int64], mode: Int8, whose: str = "") -> None:
-        self._refuse_numbers(moves, mode, whose)
+    def _refuse(self, moves: NDArray[np.int64], mode: Int8, given: NDArray[Any], whose: str = "") -> None:
+        self._refuse_numbers(moves, mode, given, whose)
         row = self._find_illegal(mode, moves, self._words, self._memory)
         if row >= 0:
-            self._raise(row, moves, whose)
+            self._raise(row, given, whose)
 
-    def _raise(self, row: int, moves: NDArray[np.int64], whose: str) -> None:
-        reason = self.game.explain_illegal(self.state_of(row), int(moves[row]))
+    def _raise(self, row: int, given: NDArray[Any], whose: str) -> None:
+        reason = self.game.explain_illegal(self.state_of(row), int(given[row]))
         raise IllegalActionError(f"row {row}: {whose}{reason}")
 
     # -- starts -------------------------------------------------------------------------------------------------------
@@ -402,23 +400,25 @@ class BoardVectorEnv(VectorEnv[Any, Any, Any]):
     ) -> dict[str, Any]:
         """Return infos in memory of their own; only those rows, the others zero, if some are named."""
         count, n = self.num_envs, self.game.num_actions
-        facts = told.facts if rows is None else told.facts.copy()
         if values is None:
             all_values = np.full((count, n), np.nan, np.float32)
             all_regrets = np.full(count, np.nan)
         else:
             all_values = np.array([values_array(one, n) for one in values])
             all_regrets = np.array(regrets)
-        arrays = {"action_mask": told.masks if rows is None else told.masks.copy()}
-        arrays.update(zip(kernels.FACTS, facts, strict=True))
-        arrays["action_values"], arrays["regret"] = all_values, all_regrets
-        present = np.ones((len(arrays), count), np.bool_)
-        if rows is not None:
-            present[:] = rows
-            for array in arrays.values():
-                array[~rows] = 0
+        masks, facts = told.masks, told.facts
+        if rows is None:
+            present = np.ones((len(facts) + 3, count), np.bool_)
+        else:
+            named = np.flatnonzero(rows)
+            masks, facts = _only(named, masks), np.zeros_like(facts)
+            facts[:, named] = told.facts[:, named]
+            all_values, all_regrets = _only(named, all_values), _only(named, all_regrets)
+            present = np.zeros((len(facts) + 3, count), np.bool_)
+            present[:, named] = True
+        arrays = (masks, *facts, all_values, all_regrets)
         infos: dict[str, Any] = {}
-        for (key, array), mask in zip(arrays.items(), present, strict=True):
+        for key, array, mask in zip(_KEYS, arrays, present, strict=True):
             infos[key] = array
             infos[f"_{key}"] = mask
         return infos
@@ -477,7 +477,15 @@ class BoardVectorEnv(VectorEnv[Any, Any, Any]):
 
 _SAVED = ("words", "memory", "keys", "ints", "over", "terminated", "begun")
 _BOUND = ("_advance", "_find_illegal", "_pool")
+_KEYS = ("action_mask", *kernels.FACTS, "action_values", "regret")
 _NO_SHARES, _NO_NUMBERS = np.ones(1), np.zeros(1, np.int64)
+
+
+def _only(rows: NDArray[np.intp], array: NDArray[Any]) -> NDArray[Any]:
+    """Return a copy that holds zeros in the rows that are not named."""
+    copied = np.zeros(array.shape, array.dtype)
+    copied[rows] = array[rows]
+    return copied
 
 
 class _Told:

@@ -171,8 +171,11 @@ def test_self_play_with_actions_and_threads():
     assert chosen.observations[1, 5, 0].tolist() == [0, 1]
     with pytest.raises(IllegalActionError, match="row 1: action 7"):
         chosen.step([3, 7])
-    with pytest.raises(IllegalActionError, match="2 integers"):
-        chosen.step([3])
+    for actions in ([3], [3.5, 0.0], [True, False]):
+        with pytest.raises(IllegalActionError, match="2 integers"):
+            chosen.step(actions)
+    with pytest.raises(IllegalActionError, match="row 0: action 18446744073709551615 is not"):
+        chosen.step(np.array([2**64 - 1, 0], np.uint64))
 
 
 def test_many_steps_at_once_go_on_where_a_memory_was_full():

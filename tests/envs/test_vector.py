@@ -294,6 +294,13 @@ def test_what_is_no_action_is_refused(actions):
         env.step(actions)
 
 
+def test_a_number_beyond_all_integers_is_told_as_it_was_given():
+    env = BoardVectorEnv("nim", 2)
+    env.reset(seed=0)
+    with pytest.raises(IllegalActionError, match="row 1: action 18446744073709551615 is not an integer from 0 to 11"):
+        env.step(np.array([0, 2**64 - 1], np.uint64))
+
+
 # -- Gymnasium around it ----------------------------------------------------------------------------------------------
 
 
