@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("joblib")
 
 from board_agents.arena import Ending, plan
-from board_agents.arena.parallel import WorkerError, count_workers, play_parallel
+from board_agents.arena.parallel import CHUNK_SECONDS, Chunks, WorkerError, count_workers, play_parallel
 from board_agents.arena.tournament import play
 from board_agents.cli import main
 from board_envs import make_game
@@ -28,6 +28,25 @@ def serial():
 def test_records_do_not_depend_on_the_number_of_workers(serial, workers):
     tasks, records = serial
     assert list(play_parallel(NIM, SPECS, tasks, workers=workers)) == records
+
+
+def test_chunks_follow_the_pace_shrink_towards_the_end_and_hold_every_game_once(serial):
+    tasks = serial[0] * 20
+    chunks = Chunks(tasks, workers=2)
+    cut = []
+    for number, chunk in enumerate(chunks):
+        cut.append(chunk)
+        if number == 3:
+            chunks.pace = CHUNK_SECONDS / 100
+        if number == 5:
+            chunks.pace = CHUNK_SECONDS * 10
+        if number == 7:
+            chunks.pace = 0.0
+    assert [task for chunk in cut for task in chunk] == tasks
+    sizes = [len(chunk) for chunk in cut]
+    assert sizes[:9] == [1, 1, 1, 1, 100, 100, 1, 1, (len(tasks) - 206) // 4]
+    assert sizes[8:] == sorted(sizes[8:], reverse=True)
+    assert sizes[-1] == 1
 
 
 def test_games_that_are_done_are_not_played_again(serial):

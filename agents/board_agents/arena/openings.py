@@ -69,7 +69,7 @@ def _draw(game: Game[Any], state: Any, plies: int, stream: Stream) -> tuple[tupl
             return (), None
         action = int(game.rules.nth(state, stream.below(count)))
         actions.append(action)
-        state = game.step(state, action)
+        state = game.rules.step(state, action)
     return tuple(actions), None if game.is_terminal(state) else state
 
 

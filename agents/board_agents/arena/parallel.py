@@ -1,12 +1,17 @@
 """The games of a plan on several processes or machines: the same records as one after the other, and in the same order.
 
 Every game is decided by its task alone (seeds included), so it does not matter where it is played. Games travel in
-chunks. A worker that is killed takes the chunks under way with it; they are played again, nothing is lost or doubled.
+chunks, whose size follows the time that games take: few and large for fast agents, single games for slow ones. A worker
+that is killed takes the chunks under way with it; they are played again, nothing is lost or doubled.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
+import gc
+import itertools
+import time
 import warnings
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -18,10 +23,10 @@ from board_envs.game import Game
 from board_envs.types import MissingExtraError
 
 BACKENDS = ("loky", "ray")
-CHUNK = 32
-"""Games a chunk at most."""
-CHUNKS_A_WORKER = 8
-"""Chunks that a short plan is cut into for each worker, so that none waits long for another at the end."""
+CHUNK_SECONDS = 0.5
+"""How long a chunk is meant to take: a chunk costs some milliseconds whatever its size, and is lost with its worker."""
+CHUNKS_A_WORKER = 2
+"""Chunks that the games left would make for each worker at least: they shrink towards the end, where workers wait."""
 ATTEMPTS = 3
 """How often the same games may take their worker down before the run is given up."""
 
@@ -67,13 +72,13 @@ def play_parallel(
         MissingExtraError: joblib or ray is not installed.
 
     """
-    tasks = list(tasks)
     known = {record.key: record for record in done}
-    open_tasks = [task for task in tasks if task.key not in known]
+    planned = [(task, known.get(task.key) if known else None) for task in tasks]
+    open_tasks = [task for task, record in planned if record is None]
     fresh = _play_open(game, dict(entrants), open_tasks, workers, backend, address, time_limit, max_plies)
     with contextlib.closing(fresh):
-        for task in tasks:
-            yield known[task.key] if task.key in known else next(fresh)
+        for _, record in planned:
+            yield next(fresh) if record is None else record
 
 
 def _play_open(
@@ -90,24 +95,23 @@ def _play_open(
         return
     joblib = _joblib()
     with _backend(joblib, backend, workers, address) as number:
-        size = max(1, min(CHUNK, len(tasks) // (number * CHUNKS_A_WORKER)))
-        chunks = [tasks[begin : begin + size] for begin in range(0, len(tasks), size)]
         finished, attempts = 0, 0
-        while finished < len(chunks):
-            jobs = [
-                joblib.delayed(_play_chunk)(game, entrants, chunk, time_limit, max_plies) for chunk in chunks[finished:]
-            ]
+        while finished < len(tasks):
+            chunks = Chunks(tasks[finished:], number)
+            jobs = (joblib.delayed(_play_chunk)(game, entrants, chunk, time_limit, max_plies) for chunk in chunks)
             results = _stream(joblib, jobs, number) if backend == "loky" else _waves(joblib, jobs, number)
             try:
-                for records in results:
-                    finished, attempts = finished + 1, 0
-                    yield from records
+                for records, seconds in results:
+                    chunks.pace = seconds / len(records)
+                    attempts = 0
+                    for record in records:
+                        finished += 1
+                        yield record
             except _worker_deaths(backend) as error:
                 attempts += 1
                 if attempts >= ATTEMPTS:
-                    first = chunks[finished][0]
                     raise WorkerError(
-                        f"workers died {attempts} times over the same games; the first of them is {first.key}"
+                        f"workers died {attempts} times over the same games; the first of them is {tasks[finished].key}"
                     ) from error
             finally:
                 with warnings.catch_warnings():
@@ -115,16 +119,36 @@ def _play_open(
                     results.close()
 
 
-def _stream(joblib: Any, jobs: list[Any], number: int) -> Any:
-    """Return a generator of results in order, each as soon as it is there."""
-    return joblib.Parallel(n_jobs=number, batch_size=1, return_as="generator")(jobs)
+class Chunks:
+    """Cuts games into chunks as they are asked for: single games until the time that one takes is known.
+
+    Attributes:
+        pace: seconds a game takes, None as long as nobody knows.
+
+    """
+
+    def __init__(self, tasks: Sequence[Task], workers: int) -> None:
+        self.tasks, self.parts = tasks, workers * CHUNKS_A_WORKER
+        self.pace: float | None = None
+
+    def __iter__(self) -> Iterator[Sequence[Task]]:
+        begin = 0
+        while begin < len(self.tasks):
+            wanted = 1 if self.pace is None else int(CHUNK_SECONDS / max(self.pace, 1e-9))
+            size = max(1, min(wanted, (len(self.tasks) - begin) // self.parts))
+            yield self.tasks[begin : begin + size]
+            begin += size
 
 
-def _waves(joblib: Any, jobs: list[Any], number: int) -> Generator[Any, None, None]:
+def _stream(joblib: Any, jobs: Iterator[Any], number: int) -> Any:
+    """Return a generator of results in order, each as soon as it is there; jobs are taken two a worker ahead."""
+    return joblib.Parallel(n_jobs=number, batch_size=1, pre_dispatch="2*n_jobs", return_as="generator")(jobs)
+
+
+def _waves(joblib: Any, jobs: Iterator[Any], number: int) -> Generator[Any, None, None]:
     """Yield results in order, from backends that give a list only: so many jobs at a time."""
-    size = number * CHUNKS_A_WORKER
-    for begin in range(0, len(jobs), size):
-        yield from joblib.Parallel(n_jobs=number, batch_size=1)(jobs[begin : begin + size])
+    while wave := list(itertools.islice(jobs, 2 * number * CHUNKS_A_WORKER)):
+        yield from joblib.Parallel(n_jobs=number, batch_size=1)(wave)
 
 
 def _play_chunk(
@@ -133,8 +157,23 @@ def _play_chunk(
     tasks: Sequence[Task],
     time_limit: float | None,
     max_plies: int | None,
-) -> list[GameRecord]:
-    return list(play(game, entrants, tasks, time_limit=time_limit, max_plies=max_plies))
+) -> tuple[list[GameRecord], float]:
+    """Return the records of a chunk, and the seconds that it took."""
+    begun = time.perf_counter()
+    records = list(play(game, entrants, tasks, time_limit=time_limit, max_plies=max_plies))
+    seconds = time.perf_counter() - begun
+    _settle()
+    return records, seconds
+
+
+@functools.cache
+def _settle() -> None:
+    """Take what a worker has loaded out of garbage collection, once.
+
+    Without psutil loky collects garbage every second, and with numba loaded each time takes some 60 ms.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def _joblib() -> Any:
