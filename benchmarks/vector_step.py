@@ -9,8 +9,8 @@ begins finished games anew. Sides take turns, one short run each, and the median
 with the plies a CPU second (process time) of each; a peer that is not installed has no row. Ours:
 
 - ``self-play``: `board_envs.envs.batch.SelfPlay`, arrays written in place;
-- ``make_vec``: the Gymnasium environment (``opponent=None``, rewards, flags and infos included), actions chosen by
-  numpy from the mask in the infos.
+- ``make_vec``: the Gymnasium environment (``opponent=None``, rewards, flags and infos included), actions chosen by its
+  ``random_actions``.
 
 Peers:
 
@@ -51,7 +51,7 @@ from board_envs._bits import borrowed
 from board_envs._jit import kernel
 from board_envs.envs.batch import SelfPlay
 from board_envs.envs.vector import BoardVectorEnv
-from board_envs.random import draw
+from board_envs.random import Stream, draw
 
 TARGETS = {
     ("connect-four", "pgx"): 10.0,
@@ -184,17 +184,14 @@ def self_play(
 
 def make_vec(name: str, batch: int, seconds: float) -> Callable[[], float]:
     env = BoardVectorEnv(name, batch, opponent=None)
-    _, infos = env.reset(seed=0)
-    rng = np.random.default_rng(0)
-    masks = infos["action_mask"]
-    env.step((rng.random(masks.shape, np.float32) * masks).argmax(1))
+    env.reset(seed=0)
+    stream = Stream.seeded(0)
+    env.step(env.random_actions(stream))
 
     def run() -> float:
-        nonlocal masks
         start, steps = time.process_time(), 0
         while time.process_time() - start < seconds:
-            actions = (rng.random(masks.shape, np.float32) * masks).argmax(1)
-            masks = env.step(actions)[4]["action_mask"]
+            env.step(env.random_actions(stream))
             steps += 1
         return batch * steps / (time.process_time() - start)
 
@@ -337,7 +334,7 @@ def compare(name: str, batch: int, runs: int, seconds: float, pythons: list[str]
                     "plies_per_second": round(statistics.median(speeds[label])),
                     "peer_plies_per_second": round(statistics.median(speeds[peer])),
                     "ratio": round(statistics.median(a / b for a, b in pairs), 2),
-                    "target": TARGETS.get((name, peer)) if label == "self-play" else None,
+                    "target": TARGETS.get((name, peer)),
                     "bytes_per_ply": written,
                 }
             )

@@ -95,6 +95,10 @@ class Batch:
         kernels.make_status(self.game)(*states, told)
         return told[0], told[1], told[2]
 
+    def random_actions(self, states: States, stream: Stream) -> NDArray[np.int64]:
+        """Return a random legal action a row, int64 (B,), 0 in a finished game; row i takes the stream's i-th draw."""
+        return random_actions(self.game, *states, stream)
+
     def step(self, states: States, actions: Any) -> States:
         """Return the states after a legal action each, integers (B,); IllegalActionError names a row that fails."""
         given = read_actions(actions, states.words.shape[0])
@@ -253,3 +257,11 @@ def look(game: Game[Any], words: Words, memory: Words, seats: NDArray[np.int64] 
     masks = np.empty((count, game.num_actions), np.int8)
     kernels.make_look(game)(words, memory, np.full(count, -1, np.int64) if seats is None else seats, boards, masks)
     return boards, masks
+
+
+def random_actions(game: Game[Any], words: Words, memory: Words, stream: Stream) -> NDArray[np.int64]:
+    """Return a random legal action for each packed state, int64 (B,), 0 where the game is over; B draws."""
+    actions = np.empty(words.shape[0], np.int64)
+    kernels.make_choose(game)(words, memory, stream.key, np.uint64(stream.counter), actions)
+    stream.counter += actions.size
+    return actions

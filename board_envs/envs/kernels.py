@@ -303,6 +303,24 @@ def make_look(game: Game[Any]) -> Kernel[Any, None]:
 
 
 @functools.cache
+def make_choose(game: Game[Any]) -> Kernel[Any, None]:
+    """Return the kernel that chooses a random legal action in every row, 0 where the game is over."""
+    unpack, count, nth = game.rules.unpack, game.rules.count, game.rules.nth
+
+    def choose(words: Words, memory: Words, key: np.uint64, counter: np.uint64, actions: NDArray[np.int64]) -> None:
+        """Write `actions` int64 (B,): row i's comes from draw ``counter + i`` of the key."""
+        words, memory = borrowed(words), borrowed(memory)
+        for i in range(words.shape[0]):
+            state = unpack(words[i], memory[i])
+            legal = count(state)
+            actions[i] = 0
+            if legal > 0:
+                actions[i] = nth(state, below(draw(key, counter + np.uint64(i)), legal))
+
+    return kernel(choose)
+
+
+@functools.cache
 def make_find_illegal(game: Game[Any]) -> Kernel[Any, int]:
     """Return the kernel that finds the first row whose action is not legal, -1 if there is none."""
     unpack, is_legal, find_winner = game.rules.unpack, game.rules.is_legal, game.rules.winner

@@ -224,6 +224,13 @@ class BoardVectorEnv(VectorEnv[Any, Any, Any]):
         told = self._told_now()
         return told.masks.astype(np.bool_)
 
+    def random_actions(self, stream: Stream) -> NDArray[np.int64]:
+        """Return a random legal action a row, int64 (B,), 0 where the game is over; row i takes the stream's i-th draw.
+
+        It is compiled, and many times as fast as drawing from the masks; the games' own chance is not touched.
+        """
+        return batch.random_actions(self.game, self._words, self._memory, stream)
+
     def render(self) -> tuple[str, ...] | None:
         """Return a text a row in mode "ansi"."""
         if self.render_mode is None:

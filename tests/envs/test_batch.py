@@ -109,6 +109,19 @@ def test_symmetries_map_batches(name, parameters):
             assert np.array_equal(masks[row], symmetry.policy(legal[row]))
 
 
+@every_case
+def test_random_actions_are_the_streams(name, parameters):
+    game = board_envs.make_game(name, **parameters)
+    states, batch, packed = batch_of(game)
+    stream, same = Stream.seeded(3), Stream.seeded(3)
+    for _ in range(3):
+        actions = batch.random_actions(packed, stream)
+        for state, action in zip(states, actions.tolist(), strict=True):
+            legal, bits = game.legal_actions(state), same.bits()
+            assert action == (legal[below(bits, len(legal))] if legal else 0)
+    assert stream == same
+
+
 def test_what_is_refused():
     game = board_envs.make_game("nim", heaps=(1, 3), misere=True)
     batch = Batch(game)

@@ -16,6 +16,7 @@ from board_envs.envs import kernels
 from board_envs.envs.opponents import RandomOpponent
 from board_envs.envs.single import BoardEnv
 from board_envs.envs.vector import BoardVectorEnv
+from board_envs.random import Stream
 from board_envs.types import IllegalActionError, MissingExtraError, PositionError
 
 pytest.importorskip("numba")
@@ -292,6 +293,20 @@ def test_what_is_no_action_is_refused(actions):
     env.reset(seed=0)
     with pytest.raises(IllegalActionError, match="actions must be 3 integers|is not an integer from 0 to 11"):
         env.step(actions)
+
+
+def test_random_actions_are_legal_and_touch_nothing():
+    env = BoardVectorEnv("awale", 50, opponent=None, autoreset_mode="NextStep", illegal="raise")
+    env.reset(seed=0)
+    stream = Stream.seeded(1)
+    ends = 0
+    for _ in range(300):
+        before = pickle.dumps(env.get_state())
+        actions = env.random_actions(stream)
+        assert pickle.dumps(env.get_state()) == before
+        ends += env.step(actions)[2].sum()
+    assert ends > 20
+    assert stream.counter == 300 * 50
 
 
 def test_a_number_beyond_all_integers_is_told_as_it_was_given():
