@@ -138,7 +138,6 @@ def test_threads_and_short_queues_change_nothing(monkeypatch, four, threads, sha
     # Small levels are made to use every path: parallel rounds, and frontiers that do not fit the queue.
     monkeypatch.setattr(retrograde, "PARALLEL_ROUND", 25)
     monkeypatch.setattr(retrograde, "QUEUE_SHARE", share)
-    monkeypatch.setattr(retrograde, "QUEUE_SHARE_THREADS", share)
     monkeypatch.setattr(retrograde, "QUEUE_LEAST", least)
     again = Tables.solve(4, 12, threads=threads)
     assert again.statistics == four.statistics[:13]
@@ -150,7 +149,7 @@ def test_an_error_in_one_thread_ends_the_round(monkeypatch):
     def fail(*arguments):
         raise RuntimeError("no more")
 
-    monkeypatch.setattr(retrograde, "listen_part", fail)
+    monkeypatch.setattr(retrograde, "share_round", fail)
     with pytest.raises(RuntimeError, match="no more"):
         Tables.solve(4, 9, threads=2)
 
@@ -428,6 +427,14 @@ def test_built_tables_open(built, four):
         with pytest.raises(ValueError, match="read-only"):
             found.scores[3][0] = 1
     assert found.get((1, 1, 1, 0, 0, 1, 0, 0)) is None
+
+
+def test_memory_given_back_is_read_again(built, four):
+    _, scores, depths = files.read_level(_level(built, 6), 4, 6)
+    for part in (scores, depths):
+        files.forget(part)
+    assert np.array_equal(scores, four.scores[6])
+    assert np.array_equal(depths, four.depths[6])
 
 
 def test_building_goes_on_where_it_was_stopped(built, tmp_path):

@@ -193,6 +193,15 @@ def read_level(
     return statistics, data[HEADER:middle].view(np.int8), data[middle:]
 
 
+def forget(part: NDArray[Any]) -> None:
+    """Give back the memory of an array mapped by `read_level`, where the system can; it is read again when asked."""
+    owner: Any = part
+    while not isinstance(owner, mmap.mmap):
+        owner = owner.obj if isinstance(owner, memoryview) else owner.base
+    if hasattr(mmap, "MADV_DONTNEED"):
+        owner.madvise(mmap.MADV_DONTNEED)
+
+
 def _check(path: Path, file: BinaryIO, statistics: LevelStatistics) -> None:
     """Compare the contents with their checksums, by reading: what is only mapped takes no memory yet."""
     for name, expected in (("scores", statistics.scores_crc32), ("depths", statistics.depths_crc32)):

@@ -1,4 +1,4 @@
-"""Two instructions that numba has no word for: read a byte at an address, and ask for a cache line in advance.
+"""Instructions that numba has no word for: a byte read at an address, a cache line asked for, two atomic writes.
 
 Tables are one array a level; a kernel gets their addresses as one array instead of a different signature a count of
 levels. Whoever passes an address keeps the array alive.
@@ -61,3 +61,60 @@ def _register_prefetch() -> None:
 @compiled_by(_register_prefetch)
 def prefetch(address: int) -> None:
     """Ask for the cache line at an address, soon to be written; a hint without effect on results."""
+
+
+def _register_fetch_add() -> None:
+    from llvmlite import ir
+    from numba import types
+    from numba.extending import intrinsic, overload
+
+    @intrinsic  # type: ignore[untyped-decorator,unused-ignore]  # numba is untyped
+    def add(_context: Any, address: Any, amount: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            pointer = builder.inttoptr(args[0], ir.IntType(64).as_pointer())
+            return builder.atomic_rmw("add", pointer, args[1], "acq_rel")
+
+        return types.int64(types.uint64, types.int64), codegen
+
+    overload(fetch_add, strict=False)(
+        lambda address, amount: lambda address, amount: add(np.uint64(address), np.int64(amount))
+    )
+
+
+@compiled_by(_register_fetch_add)
+def fetch_add(address: int, amount: int) -> int:
+    """Add to the int64 at an address and return what was there before; no other thread comes in between."""
+    word = ctypes.c_int64.from_address(int(address))
+    before = word.value
+    word.value = before + amount
+    return before
+
+
+def _register_swap() -> None:
+    from llvmlite import ir
+    from numba import types
+    from numba.extending import intrinsic, overload
+
+    @intrinsic  # type: ignore[untyped-decorator,unused-ignore]  # numba is untyped
+    def exchange(_context: Any, address: Any, expected: Any, new: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            pointer = builder.inttoptr(args[0], ir.IntType(32).as_pointer())
+            return builder.extract_value(builder.cmpxchg(pointer, args[1], args[2], "acq_rel", "acquire"), 1)
+
+        return types.boolean(types.uint64, types.uint32, types.uint32), codegen
+
+    overload(swap, strict=False)(
+        lambda address, expected, new: (
+            lambda address, expected, new: exchange(np.uint64(address), np.uint32(expected), np.uint32(new))
+        )
+    )
+
+
+@compiled_by(_register_swap)
+def swap(address: int, expected: int, new: int) -> bool:
+    """Write `new` to the uint32 at an address if it still is `expected`, and tell whether; atomic like `fetch_add`."""
+    word = ctypes.c_uint32.from_address(int(address))
+    if word.value != int(expected):
+        return False
+    word.value = int(new)
+    return True

@@ -14,21 +14,21 @@ until its own round begins, in any order, so that the result depends neither on 
 """
 
 # numba infers the types of compiled functions.
-# ruff: noqa: ANN001, ANN201
+# ruff: noqa: ANN001, ANN201, ANN202
 # mypy: allow-untyped-defs, allow-untyped-calls
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from math import comb
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from board_agents.solvers.awale.memory import load_int8, prefetch
+from board_agents.solvers.awale.memory import fetch_add, load_int8, prefetch, swap
 from board_agents.solvers.awale.rows import Rows
 from board_envs._jit import jitable, kernel
 
@@ -40,6 +40,8 @@ EIGHT, SIXTEEN = np.uint32(8), np.uint32(16)
 ZERO32 = np.uint32(0)
 CHUNK = 128
 """Nodes whose messages are made before they are applied: enough for memory loads to overlap, few for the cache."""
+ROWS = 32
+"""Rows in which a thread looks for stable cells before it takes the next ones."""
 DEPTH_LIMIT = 255
 
 
@@ -83,14 +85,12 @@ def initialise(n, low, high, first, sums, rank, after, code, room, sown, reaped,
 
 
 @kernel
-def start_pass(n, target, low, high, first, sums, order, base, cells, queue):
+def start_pass(n, target, low, high, first, sums, order, base, cells, queue, counters):
     """Make stable what a pass begins with: its bound is `target`, or (in the first) no child is missing.
 
-    For the other's rows order[low:high], which follow each other in the table. They go to `queue` (mover's row << 32 |
-    other's row), but for its last entry, as far as it has room. Returns how many there are.
+    For the other's rows order[low:high], which follow each other in the table. They go to `queue`, see `_make_round`.
     """
-    count = 0
-    capacity = queue.shape[0] - 1
+    found = np.zeros(256, np.int64)
     opening = target == n
     wanted = np.uint32((target + 128) << 16)
     mask = np.uint32(0x00FF0030)
@@ -106,6 +106,7 @@ def start_pass(n, target, low, high, first, sums, order, base, cells, queue):
             if nearest != ZERO32:
                 place = piece
                 continue
+        count = 0
         while place < piece:
             while block + 1 < high and np.int64(base[order[block + 1]]) <= place:
                 block += 1
@@ -118,21 +119,30 @@ def start_pass(n, target, low, high, first, sums, order, base, cells, queue):
                 cell = cells[place]
                 if (cell & mask) == wanted or (opening and (cell & MISSING) == ZERO32):
                     cells[place] = cell | np.uint32(0x10)
-                    queue[min(count, capacity)] = ((place + shift) << 32) | other
+                    found[count] = ((place + shift) << 32) | other
                     count += 1
                 place += 1
-    return count
+        enqueue(found, count, queue, counters)
 
 
-# The two below take many nodes a call: numba counts references to every array that a call passes.
+# numba counts references to every array that a call passes: the ones below take many nodes a call.
+
+
+@jitable
+def enqueue(nodes, count, queue, counters):
+    """Add nodes[:count] to a queue of which counters[1] entries are taken; more than it holds is only counted."""
+    begin = fetch_add(np.uint64(counters.ctypes.data) + np.uint64(8), count)
+    for x in range(min(count, queue.shape[0] - begin)):
+        queue[begin + x] = nodes[x]
 
 
 @jitable
 def tell_parents(
-    chunk, filled, sums, rank, parent_start, parent_row, parent_code, unsown, base, cells, places, nodes, keys, made
+    chunk, filled, sums, rank, parent_start, parent_row, parent_code, unsown, base, cells, places, nodes, keys
 ):
-    """Mark chunk[:filled] done and write the messages to their quiet parents from `made` on; return the new count."""
+    """Mark chunk[:filled] done and write the messages to their quiet parents; return how many there are."""
     address = np.uint64(cells.ctypes.data)
+    made = 0
     for x in range(filled):
         mover, other = chunk[x] >> 32, chunk[x] & 0xFFFFFFFF
         here = np.int64(base[other]) + np.int64(rank[mover])
@@ -163,23 +173,135 @@ def tell_parents(
 
 
 @jitable
-def listen(cells, places, keys, nodes, made, wanted, pending, queue, count):
-    """Give cells their messages; what that makes stable goes to the queue. Return its new count."""
-    capacity = queue.shape[0] - 1
-    for x in range(made):
-        # Without branches, which nobody could predict.
-        place, key = places[x], keys[x]
-        cell = cells[place]
-        state = cell & STATE
-        best = max(cell >> EIGHT, key)
-        missing = (cell & MISSING) - np.uint32(1)
-        stable = (state == ZERO32) & ((missing == ZERO32) | ((best >> EIGHT) == wanted))
-        low = missing if state == ZERO32 else cell & np.uint32(0xFF)
-        low = low | pending if stable else low
-        cells[place] = (best << EIGHT) | low if (state == ZERO32) | (state == pending) else cell
-        queue[min(count, capacity)] = nodes[x]
-        count += stable
-    return count
+def hear(cell, key, wanted, pending):
+    """Return a cell after a message, and whether that made it stable; without branches, which nobody could predict."""
+    state = cell & STATE
+    best = max(cell >> EIGHT, key)
+    missing = (cell & MISSING) - np.uint32(1)
+    stable = (state == ZERO32) & ((missing == ZERO32) | ((best >> EIGHT) == wanted))
+    low = missing if state == ZERO32 else cell & np.uint32(0xFF)
+    low = low | pending if stable else low
+    return (best << EIGHT) | low if (state == ZERO32) | (state == pending) else cell, stable
+
+
+def _make_round(shared: bool) -> Callable[..., None]:
+    """Return what runs a thread's part of a round; `shared` if other threads write the same cells meanwhile.
+
+    `pending` (0x10 or 0x20) is the state of the `count` cells whose round it is. They are in `queue` (mover's row << 32
+    | other's row) if it has room for them all; otherwise they are looked for. counters[0], 0 before the round, is how
+    far the threads have come: each takes the next piece as soon as it can. What becomes stable goes to the queue
+    `following`, counted by counters[1].
+    """
+
+    @jitable
+    def listen(cells, places, keys, nodes, made, wanted, pending):
+        address = np.uint64(cells.ctypes.data)
+        found = 0
+        for x in range(made):
+            place, key = places[x], keys[x]
+            cell = cells[place]
+            heard, stable = hear(cell, key, wanted, pending)
+            if shared:
+                while not swap(address + np.uint64(place << 2), cell, heard):
+                    cell = cells[place]
+                    heard, stable = hear(cell, key, wanted, pending)
+            else:
+                cells[place] = heard
+            nodes[found] = nodes[x]
+            found += stable
+        return found
+
+    @jitable
+    def run(
+        n,
+        target,
+        pending,
+        count,
+        first,
+        sums,
+        rank,
+        parent_start,
+        parent_row,
+        parent_code,
+        unsown,
+        base,
+        cells,
+        queue,
+        following,
+        counters,
+        chunk,
+        places,
+        nodes,
+        keys,
+    ):
+        wanted, state, next_state = np.uint32(target + 128), np.uint32(pending), np.uint32(0x30 - pending)
+        width = unsown.shape[1] * 4
+        cell_address, unsown_address = np.uint64(cells.ctypes.data), np.uint64(unsown.ctypes.data)
+        progress = np.uint64(counters.ctypes.data)
+        looked_for = count > queue.shape[0]
+        other = stop = k = 0
+        while True:
+            filled = 0
+            while looked_for and filled < CHUNK:
+                if other >= stop:
+                    other = fetch_add(progress, ROWS)
+                    stop = min(other + ROWS, first[n + 1])
+                    k = 0
+                    if other >= stop:
+                        break
+                mine = n - np.int64(sums[other])
+                begin = first[mine]
+                start = np.int64(base[other])
+                size = first[mine + 1] - begin
+                while k < size and filled < CHUNK:
+                    if k + 64 <= size:
+                        found = False
+                        for x in range(start + k, start + k + 64):
+                            found |= (cells[x] & STATE) == state
+                        if not found:
+                            k += 64
+                            continue
+                    end = min(k + 64, size)
+                    while k < end and filled < CHUNK:
+                        if (cells[start + k] & STATE) == state:
+                            chunk[filled] = ((begin + k) << 32) | other
+                            filled += 1
+                        k += 1
+                if k >= size:
+                    other += 1
+                    k = 0
+            if not looked_for:
+                taken = fetch_add(progress, CHUNK)
+                filled = max(0, min(CHUNK, count - taken))
+                for x in range(filled):
+                    node = queue[taken + x]
+                    chunk[x] = node
+                    place = np.int64(base[node & 0xFFFFFFFF]) + np.int64(rank[node >> 32])
+                    prefetch(cell_address + np.uint64(place << 2))
+                    prefetch(unsown_address + np.uint64((node >> 32) * width))
+            if filled == 0:
+                break
+            made = tell_parents(
+                chunk,
+                filled,
+                sums,
+                rank,
+                parent_start,
+                parent_row,
+                parent_code,
+                unsown,
+                base,
+                cells,
+                places,
+                nodes,
+                keys,
+            )
+            enqueue(nodes, listen(cells, places, keys, nodes, made, wanted, next_state), following, counters)
+
+    return run
+
+
+_run_alone, _run_shared = _make_round(shared=False), _make_round(shared=True)
 
 
 @kernel
@@ -199,88 +321,90 @@ def converge(
     base,
     cells,
     queues,
+    counters,
+    chunk,
     places,
     nodes,
     keys,
 ):
-    """Rounds of one pass, until nothing tells its parents any more or a round has more than `limit` that do.
+    """Rounds of one pass by one thread, while there are 1 to `limit` cells whose round it is.
 
-    `pending` (0x10 or 0x20) is the state of the `count` cells whose round comes; they are in queues[0] if it has room
-    for them all, otherwise they are looked for. Returns pending * 2^40 + count.
+    Returns their state and leaves their number in counters[1]; they are in queues[state >> 5].
     """
-    # The last entry takes what has no room, or is no node.
-    capacity = queues.shape[1] - 1
-    wanted = np.uint32(target + 128)
-    chunk = np.zeros(CHUNK, np.int64)
-    width = unsown.shape[1] * 4
-    cell_address, unsown_address = np.uint64(cells.ctypes.data), np.uint64(unsown.ctypes.data)
-    current = 0
     while 0 < count <= limit:
-        after = 0
-        following = np.uint32(0x30 - pending)
-        looked_for = count > capacity
-        taken = 0
-        other = 0
-        k = 0
-        while True:
-            filled = 0
-            if looked_for:
-                while filled < CHUNK and other < first[n + 1]:
-                    mine = n - np.int64(sums[other])
-                    begin = first[mine]
-                    start = np.int64(base[other])
-                    size = first[mine + 1] - begin
-                    while k < size and filled < CHUNK:
-                        if k + 64 <= size:
-                            found = False
-                            for x in range(start + k, start + k + 64):
-                                found |= (cells[x] & STATE) == np.uint32(pending)
-                            if not found:
-                                k += 64
-                                continue
-                        end = min(k + 64, size)
-                        while k < end and filled < CHUNK:
-                            if (cells[start + k] & STATE) == np.uint32(pending):
-                                chunk[filled] = ((begin + k) << 32) | other
-                                filled += 1
-                            k += 1
-                    if k >= size:
-                        other += 1
-                        k = 0
-            else:
-                while filled < CHUNK and taken < count:
-                    node = queues[current, taken]
-                    chunk[filled] = node
-                    place = np.int64(base[node & 0xFFFFFFFF]) + np.int64(rank[node >> 32])
-                    prefetch(cell_address + np.uint64(place << 2))
-                    prefetch(unsown_address + np.uint64((node >> 32) * width))
-                    filled += 1
-                    taken += 1
-            if filled == 0:
-                break
-            made = tell_parents(
-                chunk,
-                filled,
-                sums,
-                rank,
-                parent_start,
-                parent_row,
-                parent_code,
-                unsown,
-                base,
-                cells,
-                places,
-                nodes,
-                keys,
-                0,
-            )
-            after = listen(cells, places, keys, nodes, made, wanted, following, queues[1 - current], after)
-        current = 1 - current
+        counters[:] = 0
+        _run_alone(
+            n,
+            target,
+            pending,
+            count,
+            first,
+            sums,
+            rank,
+            parent_start,
+            parent_row,
+            parent_code,
+            unsown,
+            base,
+            cells,
+            queues[pending >> 5],
+            queues[1 - (pending >> 5)],
+            counters,
+            chunk,
+            places,
+            nodes,
+            keys,
+        )
+        count = counters[1]
         pending = 0x30 - pending
-        count = after
-    if current == 1 and count <= capacity:
-        queues[0, :count] = queues[1, :count]
-    return (pending << 40) | count
+    return pending
+
+
+@kernel
+def share_round(
+    n,
+    target,
+    pending,
+    count,
+    first,
+    sums,
+    rank,
+    parent_start,
+    parent_row,
+    parent_code,
+    unsown,
+    base,
+    cells,
+    queues,
+    counters,
+    chunk,
+    places,
+    nodes,
+    keys,
+):
+    """One thread's part of one round."""
+    _run_shared(
+        n,
+        target,
+        pending,
+        count,
+        first,
+        sums,
+        rank,
+        parent_start,
+        parent_row,
+        parent_code,
+        unsown,
+        base,
+        cells,
+        queues[pending >> 5],
+        queues[1 - (pending >> 5)],
+        counters,
+        chunk,
+        places,
+        nodes,
+        keys,
+    )
 
 
 @kernel
@@ -308,114 +432,16 @@ def finish_depths(cells, depths):
     return deepest
 
 
-@kernel
-def tell_part(
-    begin,
-    end,
-    most,
-    splits,
-    sums,
-    rank,
-    parent_start,
-    parent_row,
-    parent_code,
-    unsown,
-    base,
-    cells,
-    queue,
-    places,
-    nodes,
-    keys,
-    made,
-):
-    """A thread's part of a round: queue[begin:end] tells its parents, as far as the room for messages goes.
-
-    Messages for cells from splits[t] to before splits[t + 1] go to places[t] and so on; made[t] counts them, and gets
-    them all. `most` is the largest number of parents. Returns where it stopped.
-    """
-    owners, space = places.shape
-    chunk = np.zeros(CHUNK, np.int64)
-    some_places = np.zeros(CHUNK * most + 1, np.int64)
-    some_nodes = np.zeros(CHUNK * most + 1, np.int64)
-    some_keys = np.zeros(CHUNK * most + 1, np.uint32)
-    width = unsown.shape[1] * 4
-    cell_address, unsown_address = np.uint64(cells.ctypes.data), np.uint64(unsown.ctypes.data)
-    for owner in range(owners):
-        made[owner] = 0
-    while begin < end:
-        for owner in range(owners):
-            if made[owner] + CHUNK * most > space:
-                return begin
-        filled = min(CHUNK, end - begin)
-        for x in range(filled):
-            node = queue[begin + x]
-            chunk[x] = node
-            place = np.int64(base[node & 0xFFFFFFFF]) + np.int64(rank[node >> 32])
-            prefetch(cell_address + np.uint64(place << 2))
-            prefetch(unsown_address + np.uint64((node >> 32) * width))
-        begin += filled
-        some = tell_parents(
-            chunk,
-            filled,
-            sums,
-            rank,
-            parent_start,
-            parent_row,
-            parent_code,
-            unsown,
-            base,
-            cells,
-            some_places,
-            some_nodes,
-            some_keys,
-            0,
-        )
-        for x in range(some):
-            owner = 0
-            for other in range(1, owners):
-                owner += some_places[x] >= splits[other]
-            to = made[owner]
-            places[owner, to] = some_places[x]
-            nodes[owner, to] = some_nodes[x]
-            keys[owner, to] = some_keys[x]
-            made[owner] = to + 1
-    return begin
-
-
-@kernel
-def listen_part(cells, places, keys, nodes, made, target, pending, queue, count):
-    """The other half of a thread's part: give its cells the messages places[:made]. Returns the queue's new count."""
-    address = np.uint64(cells.ctypes.data)
-    for begin in range(0, made, CHUNK):
-        size = min(CHUNK, made - begin)
-        end = min(begin + 2 * CHUNK, made)
-        for x in range(begin + size, end):
-            prefetch(address + np.uint64(places[x] << 2))
-        count = listen(
-            cells,
-            places[begin : begin + size],
-            keys[begin : begin + size],
-            nodes[begin : begin + size],
-            size,
-            np.uint32(target + 128),
-            np.uint32(pending),
-            queue,
-            count,
-        )
-    return count
-
-
 # -- one level --------------------------------------------------------------------------------------------------------
 
-QUEUE_SHARE = 64
+QUEUE_SHARE = 16
 """One configuration in so many finds room in a queue; when more become stable in a round they are looked for."""
-QUEUE_SHARE_THREADS = 16
-"""The same for several threads, which can share only rounds that a queue holds."""
 QUEUE_LEAST = 1024
 """A queue's smallest size."""
-PARALLEL_ROUND = 20_000
+PARALLEL_ROUND = 5_000
 """Rounds with fewer nodes are not worth two threads."""
-MESSAGES = 1 << 17
+PIECES = 16
+"""Pieces a thread into which a level is cut; whoever is done takes the next."""
 
 
 def solve_level(
@@ -424,6 +450,7 @@ def solve_level(
     addresses: NDArray[np.uint64],
     *,
     threads: int = 1,
+    initialised: Callable[[], None] = lambda: None,
     report: Callable[[float], None] = lambda share: None,
 ) -> NDArray[np.uint32]:
     """Return the cells of level n after convergence: uint32 (configurations,).
@@ -433,6 +460,7 @@ def solve_level(
         n: seeds on the board.
         addresses: uint64, where the int8 scores of each level below n - 1 begin.
         threads: how many work together.
+        initialised: called when the levels below are no longer needed.
         report: called with the share of the level that is done; what it raises ends the work.
 
     """
@@ -449,7 +477,7 @@ def solve_level(
     with ThreadPoolExecutor(threads) as pool:
         work.spread(
             pool,
-            lambda part, low, high: initialise(
+            lambda low, high: initialise(
                 n,
                 low,
                 high,
@@ -468,6 +496,7 @@ def solve_level(
             ),
             work.row_bounds,
         )
+        initialised()
         for done in range(n + 1):
             report((done + 1) / (n + 2))
             work.run_pass(pool, n - done)
@@ -489,145 +518,67 @@ class _Work:
     ) -> None:
         self.rows, self.n, self.cells, self.base, self.order, self.threads = rows, n, cells, base, order, threads
         size, count = len(cells), len(base)
-        capacity = size // (QUEUE_SHARE if threads == 1 else QUEUE_SHARE_THREADS) + QUEUE_LEAST
-        self.queues = np.empty((2, capacity + 1), np.int64)
-        self.most = int(np.diff(rows.parent_start).max(initial=0))
-        room = CHUNK * self.most + 1
-        self.messages = (np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.uint32))
+        self.queues = np.empty((2, size // QUEUE_SHARE + QUEUE_LEAST), np.int64)
+        self.counters = np.zeros(2, np.int64)
+        room = CHUNK * int(np.diff(rows.parent_start).max(initial=0)) + 1
+        self.scratch = [
+            (np.empty(CHUNK, np.int64), np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.uint32))
+            for _ in range(threads)
+        ]
         # Equal shares of configurations: of rows in their own order, and of the table.
+        pieces = 1 if threads == 1 else PIECES * threads
         lengths = rows.first[n + 1 - rows.sums[:count].astype(np.int64)] - rows.first[n - rows.sums[:count]]
-        shares = [size * part // threads for part in range(1, threads)]
+        shares = [size * piece // pieces for piece in range(1, pieces)]
         self.row_bounds = [0, *np.searchsorted(np.cumsum(lengths), shares).tolist(), count]
         self.order_bounds = [0, *np.searchsorted(base[order], shares).tolist(), count]
-        starts = np.append(base[order], np.int64(size))
-        self.splits = starts[self.order_bounds[:-1]].astype(np.int64)
-        if threads > 1:
-            space = max(MESSAGES, 2 * room)
-            self.parts = [
-                (
-                    np.empty((threads, space), np.int64),
-                    np.empty((threads, space), np.int64),
-                    np.empty((threads, space), np.uint32),
-                    np.zeros(threads, np.int64),
-                )
-                for _ in range(threads)
-            ]
-            self.part_queues = [np.empty(capacity + 1, np.int64) for _ in range(threads)]
 
-    def spread(self, pool: ThreadPoolExecutor, task: Callable[[int, int, int], Any], bounds: list[int]) -> list[Any]:
-        """Run task(part, bounds[part], bounds[part + 1]) in each thread."""
-        if self.threads == 1:
-            return [task(0, bounds[0], bounds[1])]
-        return list(pool.map(task, range(self.threads), bounds[:-1], bounds[1:]))
+    def spread(self, pool: ThreadPoolExecutor, task: Callable[[int, int], Any], bounds: list[int]) -> None:
+        """Run task(low, high) for each piece that is not empty."""
+        pieces = [(low, high) for low, high in pairwise(bounds) if low < high]
+        run = pool.map if self.threads > 1 else map
+        list(run(lambda piece: task(*piece), pieces))
 
     def run_pass(self, pool: ThreadPoolExecutor, target: int) -> None:
         """One pass: what has the bound `target` becomes stable, and all that follows from it."""
-        rows, capacity = self.rows, self.queues.shape[1] - 1
-        queues = [self.queues[0]] if self.threads == 1 else self.part_queues
-        counts = self.spread(
+        rows, threads = self.rows, self.threads
+        self.counters[:] = 0
+        self.spread(
             pool,
-            lambda part, low, high: (
-                start_pass(
-                    self.n, target, low, high, rows.first, rows.sums, self.order, self.base, self.cells, queues[part]
-                )
-                if low < high
-                else 0
+            lambda low, high: start_pass(
+                self.n,
+                target,
+                low,
+                high,
+                rows.first,
+                rows.sums,
+                self.order,
+                self.base,
+                self.cells,
+                self.queues[0],
+                self.counters,
             ),
             self.order_bounds,
         )
-        pending, count = 0x10, self._gather(counts)
-        while count:
-            if self.threads > 1 and PARALLEL_ROUND < count <= capacity:
-                count = self._round(pool, target, pending, count)
-                pending = 0x30 - pending
+        arrays = (
+            rows.first,
+            rows.sums,
+            rows.rank,
+            rows.parent_start,
+            rows.parent_row,
+            rows.parent_code,
+            rows.unsown,
+            self.base,
+            self.cells,
+            self.queues,
+            self.counters,
+        )
+        limit = (1 << 39) if threads == 1 else PARALLEL_ROUND
+        pending = 0x10
+        while count := int(self.counters[1]):
+            if count <= limit:
+                pending = converge(self.n, target, pending, count, limit, *arrays, *self.scratch[0])
                 continue
-            # A frontier beyond the queue takes one serial round, then threads may go on.
-            limit = (1 << 39) if self.threads == 1 else PARALLEL_ROUND
-            result = converge(
-                self.n,
-                target,
-                pending,
-                count,
-                max(limit, count),
-                rows.first,
-                rows.sums,
-                rows.rank,
-                rows.parent_start,
-                rows.parent_row,
-                rows.parent_code,
-                rows.unsown,
-                self.base,
-                self.cells,
-                self.queues,
-                *self.messages,
-            )
-            pending, count = result >> 40, result & ((1 << 40) - 1)
-
-    def _gather(self, counts: list[int]) -> int:
-        """Join the threads' queues in the common one; more than fits is only counted."""
-        total, capacity = sum(counts), self.queues.shape[1] - 1
-        if self.threads > 1 and total <= capacity:
-            place = 0
-            for queue, count in zip(self.part_queues, counts, strict=True):
-                self.queues[0, place : place + count] = queue[:count]
-                place += count
-        return total
-
-    def _round(self, pool: ThreadPoolExecutor, target: int, pending: int, count: int) -> int:
-        """One round by all threads: tell and listen in turn, each thread the only one that changes its cells."""
-        rows, threads = self.rows, self.threads
-        bounds = [count * part // threads for part in range(threads + 1)]
-        at = bounds[:-1]
-        following = 0x30 - pending
-        counts = [0] * threads
-        barrier = threading.Barrier(threads)
-
-        def work(part: int) -> None:
-            while True:
-                at[part] = tell_part(
-                    at[part],
-                    bounds[part + 1],
-                    self.most,
-                    self.splits,
-                    rows.sums,
-                    rows.rank,
-                    rows.parent_start,
-                    rows.parent_row,
-                    rows.parent_code,
-                    rows.unsown,
-                    self.base,
-                    self.cells,
-                    self.queues[0],
-                    *self.parts[part],
-                )
-                barrier.wait()
-                for places, nodes, keys, made in self.parts:
-                    counts[part] = listen_part(
-                        self.cells,
-                        places[part],
-                        keys[part],
-                        nodes[part],
-                        made[part],
-                        target,
-                        following,
-                        self.part_queues[part],
-                        counts[part],
-                    )
-                over = at == bounds[1:]
-                # Nobody tells again before all have listened, nor looks at `at` while it changes.
-                barrier.wait()
-                if over:
-                    return
-
-        def guarded(part: int) -> None:
-            try:
-                work(part)
-            except threading.BrokenBarrierError:
-                # Another thread failed; its own error is the one to raise.
-                return
-            except BaseException:
-                barrier.abort()
-                raise
-
-        list(pool.map(guarded, range(threads)))
-        return self._gather(counts)
+            self.counters[:] = 0
+            now = (self.n, target, pending, count, *arrays)
+            list(pool.map(lambda scratch, now=now: share_round(*now, *scratch), self.scratch))
+            pending = 0x30 - pending

@@ -22,6 +22,7 @@ from board_agents.solvers.awale.files import (
     LevelStatistics,
     TableError,
     folder_of,
+    forget,
     path_of,
     read_level,
     write_level,
@@ -58,9 +59,24 @@ def check_size(pits: int, total: int) -> tuple[int, int]:
     return pits, total
 
 
-def _cells(pits: int, total: int, level: int, addresses: Words, threads: int, report: Report) -> NDArray[np.uint32]:
+def _cells(
+    pits: int,
+    total: int,
+    level: int,
+    addresses: Words,
+    threads: int,
+    report: Report,
+    initialised: Callable[[], None] = lambda: None,
+) -> NDArray[np.uint32]:
     rows = make_rows(pits, max(total, 1))
-    return solve_level(rows, level, addresses, threads=threads, report=lambda share: report(level, share))
+    return solve_level(
+        rows,
+        level,
+        addresses,
+        threads=threads,
+        initialised=initialised,
+        report=lambda share: report(level, share),
+    )
 
 
 def _score_parts(cells: NDArray[np.uint32], counter: Counter) -> Iterator[NDArray[np.int8]]:
@@ -113,14 +129,20 @@ def build(
     place = folder_of(pits, folder)
     place.mkdir(parents=True, exist_ok=True)
     addresses = np.zeros(total + 1, np.uint64)
-    kept, found = [], []
+    kept: list[NDArray[np.int8]] = []
+    found = []
+
+    def release() -> None:
+        for part in kept:
+            forget(part)
+
     for level in range(total + 1):
         path = path_of(place, level)
         if not path.exists():
-            cells, counter = _cells(pits, total, level, addresses, threads, report), Counter(level)
+            cells, counter = _cells(pits, total, level, addresses, threads, report, release), Counter(level)
             write_level(path, pits, counter, _score_parts(cells, counter), _depth_parts(cells))
             del cells
-        # Mapped from the file: memory that nobody asks for again is given back.
+        # Mapped from the file, so that its memory can be given back.
         statistics, scores, _ = read_level(path, pits, level)
         kept.append(scores)
         found.append(statistics)
