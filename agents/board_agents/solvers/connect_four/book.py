@@ -32,7 +32,7 @@ KIND = "board-envs connect-four book"
 VERSION = 1
 MOST_PLIES = 16
 UNKNOWN = -128
-SHIPPED: dict[tuple[int, int, int], str] = {}
+SHIPPED = {(6, 7, 4): "book_6x7_4.bin"}
 """Size -> file beside this one."""
 
 
