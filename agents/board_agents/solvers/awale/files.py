@@ -15,6 +15,7 @@ import struct
 import sys
 import zlib
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -22,6 +23,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from board_envs._jit import kernel
 from board_envs.games.awale.configurations import count
 
 MAGIC = b"board_envs table"
@@ -37,6 +39,13 @@ SLICE = 1 << 20
 
 class TableError(ValueError):
     """A table that is missing, damaged, of another game or of another format; the message names the file."""
+
+
+@kernel
+def tally(part: Any, counts: Any) -> None:
+    """Count the bytes of an array, by their values."""
+    for x in range(part.shape[0]):
+        counts[part[x]] += 1
 
 
 @dataclass(frozen=True)
@@ -104,7 +113,7 @@ class Counter:
 
     def add_scores(self, part: NDArray[np.int8]) -> NDArray[np.int8]:
         """Count scores and return them."""
-        self._counts += np.bincount(part.view(np.uint8), minlength=256)
+        tally(part.view(np.uint8), self._counts)
         self._checksums[0] = zlib.crc32(part.data, self._checksums[0])
         return part
 
@@ -139,16 +148,23 @@ def write_level(
     counter: Counter,
     scores: Iterable[NDArray[np.int8]],
     depths: Iterable[NDArray[np.uint8]],
+    threads: int = 1,
 ) -> LevelStatistics:
-    """Write one level, given in parts, whole or not at all; OSError names the file."""
+    """Write one level, given in parts, whole or not at all; OSError names the file. Two threads take a half each."""
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+
+    def write(begin: int, parts: Iterable[NDArray[Any]]) -> None:
+        with temporary.open("r+b") as half:
+            half.seek(begin)
+            for part in parts:
+                half.write(part.data)
+
     try:
         with temporary.open("wb") as file:
-            file.write(bytes(HEADER))
-            for score_part in scores:
-                file.write(counter.add_scores(score_part).data)
-            for depth_part in depths:
-                file.write(counter.add_depths(depth_part).data)
+            middle = HEADER + count(pits, counter.level)
+            halves = (HEADER, map(counter.add_scores, scores)), (middle, map(counter.add_depths, depths))
+            with ThreadPoolExecutor(min(threads, 2)) as pool:
+                list(pool.map(lambda half: write(*half), halves))
             statistics = counter.statistics()
             facts = {"version": VERSION, "game": GAME, "ruleset": RULESET, "pits": pits, "encoding": ENCODING}
             text = json.dumps(facts | asdict(statistics)).encode()

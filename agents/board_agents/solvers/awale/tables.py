@@ -138,12 +138,13 @@ def build(
 
     for level in range(total + 1):
         path = path_of(place, level)
-        if not path.exists():
+        there = path.exists()
+        if not there:
             cells, counter = _cells(pits, total, level, addresses, threads, report, release), Counter(level)
-            write_level(path, pits, counter, _score_parts(cells, counter), _depth_parts(cells))
+            write_level(path, pits, counter, _score_parts(cells, counter), _depth_parts(cells), threads)
             del cells
         # Mapped from the file, so that its memory can be given back.
-        statistics, scores, _ = read_level(path, pits, level)
+        statistics, scores, _ = read_level(path, pits, level, check=there)
         kept.append(scores)
         found.append(statistics)
         addresses[level] = scores.ctypes.data
