@@ -5,6 +5,15 @@ Run:  python benchmarks/awale_tables.py [--pits 6 --max-total 18] [--threads 2]
 Times are CPU seconds of this process after compiling, so that other programs disturb little; with threads, also how
 far they shorten the wait. The floor is a loop that does nothing but what any such solver must: for every configuration
 as many random reads and writes of a cell as it has quiet parents.
+
+Memory while a level is made, in bytes a configuration: 4 for its cell and 1 for two queues (8 bytes an entry, room for
+one configuration in 16); the scores of the levels below are mapped, and given back after initialisation. A cell is
+written once by initialisation, read once by each of the n + 1 passes, and read and written once a quiet parent's
+message; scores and depths read it once each and write 2 bytes to the file.
+
+Measured on two cores of an AMD EPYC (Zen 5), Python 3.11: the 4-Awalé in 0.8 s CPU with 0.20 GB; the 6-Awalé to 18
+seeds in 9.3 s CPU with 0.38 GB, by two threads in 5.3 s instead of 9.4 s; to 21 seeds by two threads in 46.8 s CPU,
+24.6 s, with 0.92 GB. The floor is about a sixth of the last level's time at 15 seeds.
 """
 
 from __future__ import annotations
@@ -78,7 +87,8 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     given = parser.parse_args()
     pits, total, threads = given.pits, given.max_total, given.threads
-    Tables.solve(pits, min(total, 7), threads=threads)
+    # Far enough for rounds that threads share.
+    Tables.solve(pits, min(total, 12), threads=threads)
 
     configurations = sum(count(pits, level) for level in range(total + 1))
     with tempfile.TemporaryDirectory() as folder:
@@ -99,6 +109,7 @@ def main() -> None:
             )
             least, moves = floor(rows, total)
             print(f"its floor          {least:8.2f} s CPU: {moves} random accesses ({moves / largest:.2f} each)")
+            print(f"the floor's share  {least / one:8.0%} of the last level")
             if threads > 1:
                 report_threads(rows, total, tables, threads)
             report_probes(tables)
