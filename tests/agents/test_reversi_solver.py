@@ -13,11 +13,11 @@ pytest.importorskip("numba")
 
 from board_agents.solvers.exhaustive import ExhaustiveOracle
 from board_agents.solvers.reversi import ReversiOracle
-from board_agents.solvers.reversi.search import make_search
+from board_agents.solvers.reversi.search import MEMORY_WORDS, ORDERED, STACK, make_search, row_start
 from board_agents.solvers.reversi.stability import make_stable
 from board_envs import make_game
 from board_envs._bits import popcount
-from board_envs._jit import kernel
+from board_envs._jit import jitable, kernel
 from board_envs.games.reversi import score
 from board_envs.games.reversi.moves import flipped, legal_moves, squares_of
 from board_envs.games.reversi.rules import State, board_mask
@@ -396,3 +396,35 @@ def test_one_compilation_serves_all_positions(oracles):
     assert oracles
     assert len(make_search(8).window.signatures) == 1
     assert board_mask(8) == ~np.uint64(0)
+
+
+# -- order of the moves -----------------------------------------------------------------------------------------------
+
+
+def test_every_move_of_a_position_has_room():
+    """A position with n empty squares has up to n moves, 33 have been seen: no row reaches into the next."""
+    assert row_start(1) >= STACK
+    for n in range(1, 64):
+        assert row_start(n) + 2 * n <= row_start(n + 1)
+    assert row_start(64) + 2 * 64 <= MEMORY_WORDS
+
+
+@jitable
+def lowest_square_first(_own, _other, square, _turned, n, _context):
+    """The worst there is: without regard to the position."""
+    return -square if n >= ORDERED else 1000
+
+
+def test_an_ordering_changes_the_way_never_the_value(oracles):
+    game = make_game("reversi")
+    oracle = ReversiOracle(game, rule="empties-to-winner", megabytes=4)
+    oracle._searcher._search = make_search(8, None, lowest_square_first)
+    nodes = [0, 0]
+    for record in RECORDS:
+        if 15 <= record["board"].count("-") <= 17:
+            state, sign = position(game, record)
+            fresh = ReversiOracle(game, rule="empties-to-winner", megabytes=4)
+            found = [fresh.solve(state), oracle.solve(state)]
+            assert {solution.value for solution in found} == {sign * record["score"]}
+            nodes = [total + solution.nodes for total, solution in zip(nodes, found, strict=True)]
+    assert nodes[1] > nodes[0] > 0

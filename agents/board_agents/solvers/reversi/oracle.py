@@ -24,7 +24,6 @@ from board_agents.solvers.reversi.search import (
     MEMORY_WORDS,
     NODES,
     SHIFT,
-    STACK,
     STOP,
     TABLE,
     make_search,
@@ -136,7 +135,8 @@ class _Searcher:
     def _together(self, own: np.uint64, other: np.uint64, alpha: int, beta: int) -> None:
         """Search one position in several threads, which share the table and keep out of each other's way."""
         for helper in self.helpers:
-            helper._memory[:STACK] = self._memory[:STACK]
+            for word in (STOP, LIMIT, SHIFT, DATE):
+                helper._memory[word] = self._memory[word]
             helper._memory[NODES] = 0
         workers = []
         for searcher in (self, *self.helpers):

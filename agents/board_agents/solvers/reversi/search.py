@@ -25,26 +25,42 @@ from board_envs._jit import Kernel, jitable, kernel, recursive
 from board_envs.games.reversi import tiers
 from board_envs.games.reversi.rules import bit_index, board_mask
 
-NODES, STOP, LIMIT, TABLE, SHIFT, DATE, BONUS, BUSY, STACK = range(9)
+NODES, STOP, LIMIT, TABLE, SHIFT, DATE, BONUS, BUSY, CONTEXT, STACK = range(10)
 """Words of a search's memory: positions visited; set to 1 to stop; the number of positions to stop at; address and
 64 - log2(buckets) of the table; number of this search, 0 to 255; 1 if the winner gets the empty squares; address of the
-board of positions that threads are at, 0 without other threads; the moves of the positions on the path, `ROW` words for
-each number of empty squares."""
+board of positions that threads are at, 0 without other threads; what the `Ordering` is handed; the moves of the
+positions on the path, see `row_start`."""
 
-ROW = 40
-MEMORY_WORDS = STACK + 65 * ROW
+MEMORY_WORDS = STACK + 64 * 65
 ENTRY, BUCKET = 4, 8
 NONE = -100
 UNKNOWN = -1000
 
 DEEP = 7
 ETC = 10
+ORDERED = 15
+"""From so many empty squares up an `Ordering`, where there is one, ranks the moves."""
 SHARED = 11
 """From so many empty squares up threads avoid each other's positions."""
 BUSY_BITS = 12
 _MIX_1 = np.uint64(0x9E3779B97F4A7C15)
 _MIX_2 = np.uint64(0xC2B2AE3D27D4EB4F)
 _MIX_3 = np.uint64(0xFF51AFD7ED558CCD)
+
+
+Ordering = Callable[[np.uint64, np.uint64, int, np.uint64, int, np.uint64], int]
+"""Jitable (own, other, square, turned, n, context) -> rank of a move, the highest is searched first.
+
+own and other are the boards before the move of own, n their empty squares, turned the discs that the move on bit
+`square` turns over, context word CONTEXT of the search's memory, each thread its own. The rank is between -2**31 and
+2**31. The move that the table knows is first whatever its rank.
+"""
+
+
+@jitable
+def row_start(n: int) -> int:
+    """Word of the memory where the moves of the position with n empty squares begin: two words for each, at most n."""
+    return STACK + n * (n - 1)
 
 
 class Search(NamedTuple):
@@ -65,13 +81,20 @@ def _stability_bar(empties: int) -> int:
     return 99 if empties < 5 else 2 * empties - 6 if empties < 24 else 40
 
 
-def make_search(size: int, tier: str | None = None) -> Search:
-    """Return the search for boards of one size, its move generation of the named tier (None: the best here)."""
-    return _make_search(size, tiers.tier_names()[0] if tier is None else tier)
+def make_search(size: int, tier: str | None = None, ordering: Ordering | None = None) -> Search:
+    """Return the search for boards of one size.
+
+    Args:
+        size: of the board.
+        tier: name of the move generation's form; None for the best here.
+        ordering: what ranks moves from ORDERED empty squares up; None for mobility and the like, as below that.
+
+    """
+    return _make_search(size, tiers.tier_names()[0] if tier is None else tier, ordering)
 
 
 @functools.cache
-def _make_search(size: int, tier_name: str) -> Search:
+def _make_search(size: int, tier_name: str, ordering: Ordering | None) -> Search:
     tier = tiers.make_tier(tier_name)
     legal_moves, flipped = tier.legal_moves, tier.flipped
     stable = make_stable(size)
@@ -344,8 +367,24 @@ def _make_search(size: int, tier_name: str) -> Search:
         store(bucket, at + 2, data)
 
     @jitable
+    def no_ordering(
+        _own: np.uint64, _other: np.uint64, _square: int, _turned: np.uint64, _n: int, _context: np.uint64
+    ) -> int:
+        return 0
+
+    learned = ordering is not None
+    rank_of = no_ordering if ordering is None else ordering
+
+    @jitable
     def order(
-        own: np.uint64, other: np.uint64, moves: np.uint64, parity: np.uint64, n: int, first: int, row: np.uint64
+        own: np.uint64,
+        other: np.uint64,
+        moves: np.uint64,
+        parity: np.uint64,
+        n: int,
+        first: int,
+        row: np.uint64,
+        context: np.uint64,
     ) -> int:
         """Write each move's rank and square, and what it turns, into the row; return how many there are."""
         k = 0
@@ -355,7 +394,11 @@ def _make_search(size: int, tier_name: str) -> Search:
             turned = flipped(own, other, square)
             store(row, 2 * k + 1, turned)
             rank = 1 << 40
-            if square != first:
+            if square == first:
+                pass
+            elif learned and n >= ORDERED:
+                rank = (1 << 32) + rank_of(own, other, square, turned, n, context)
+            else:
                 bit = ONE << np.uint64(square)
                 mine = own | turned | bit
                 theirs = other ^ turned
@@ -439,8 +482,8 @@ def _make_search(size: int, tier_name: str) -> Search:
             if legal_moves(other, own) & board == ZERO:
                 return final(own, other, as_int(load(memory, BONUS)))
             return -many(other, own, parity, -alpha - 1, n, memory)
-        row = memory + np.uint64((STACK + n * ROW) * 8)
-        count = order(own, other, moves, parity, n, first, row)
+        row = memory + np.uint64(row_start(n) * 8)
+        count = order(own, other, moves, parity, n, first, row, load(memory, CONTEXT))
         if n >= ETC:
             for k in range(count):
                 turned = load(row, 2 * k + 1)
@@ -572,9 +615,9 @@ def _make_search(size: int, tier_name: str) -> Search:
             if upper <= alpha:
                 return upper
             first = as_int((data >> np.uint64(16)) & np.uint64(255))
-        row = memory + np.uint64((STACK + n * ROW) * 8)
+        row = memory + np.uint64(row_start(n) * 8)
         parity = parity_of(board & ~(own | other))
-        count = order(own, other, moves, parity, n, first, row)
+        count = order(own, other, moves, parity, n, first, row, load(memory, CONTEXT))
         best = NONE
         best_square = 64
         low = alpha
