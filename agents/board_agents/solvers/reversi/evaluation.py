@@ -10,9 +10,9 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import lzma
 import os
 import pathlib
-import zlib
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ FIRST_PHASE, PHASE_LENGTH = 48, 4
 PHASES = 1 + FIRST_PHASE // PHASE_LENGTH
 SHIPPED = pathlib.Path(__file__).with_name("evaluation.weights")
 """The weights that come with the package."""
-_QUANTUM = 4
+_QUANTUM = 8
 """Weights in a file are whole multiples of so many units, one signed byte each."""
 _HEADER = {"format": "board-envs reversi evaluation", "version": 1}
 
@@ -201,12 +201,13 @@ class Evaluation:
         return estimate(own, other, empties, self.address, np.uint64(self._scratch.ctypes.data)) / UNIT
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a file: a line of JSON, then the weights as multiples of a quantum, signed bytes, compressed by zlib.
+        """Write a file: a line of JSON, then the weights as multiples of a quantum, signed bytes, compressed by LZMA.
 
-        Weights beyond a byte are cut. The file replaces an earlier one as a whole.
+        The phases of a weight follow each other. Weights beyond a byte are cut. The file replaces an earlier one as a
+        whole.
         """
         path = pathlib.Path(path)
-        data = np.clip(np.rint(self.weights / _QUANTUM), -127, 127).astype(np.int8).tobytes()
+        data = np.clip(np.rint(self.weights.T / _QUANTUM), -127, 127).astype(np.int8).tobytes()
         header = {
             **_HEADER,
             "unit": UNIT,
@@ -219,7 +220,7 @@ class Evaluation:
         header["sha256"] = _digest(header, data)
         temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
         try:
-            temporary.write_bytes(json.dumps(header).encode() + b"\n" + zlib.compress(data, 9))
+            temporary.write_bytes(json.dumps(header).encode() + b"\n" + lzma.compress(data, preset=9))
             os.replace(temporary, path)
         finally:
             temporary.unlink(missing_ok=True)
@@ -239,12 +240,12 @@ class Evaluation:
             if header.get(key) != value:
                 raise EvaluationError(f"{path}: {key} is {header.get(key)!r}, this version reads {value!r}")
         try:
-            data = zlib.decompress(packed)
-        except zlib.error as error:
+            data = lzma.decompress(packed)
+        except (lzma.LZMAError, EOFError) as error:
             raise EvaluationError(f"{path}: cut or damaged ({error})") from None
         if len(data) != PHASES * count or _digest(header, data) != known:
             raise EvaluationError(f"{path}: altered or damaged, the checksum differs")
-        weights = np.frombuffer(data, np.int8).reshape(PHASES, count).astype(np.int16) * _QUANTUM
+        weights = np.frombuffer(data, np.int8).reshape(count, PHASES).T.astype(np.int16) * _QUANTUM
         return cls(weights, np.array(header["bias"]), header["facts"])
 
 
