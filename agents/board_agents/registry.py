@@ -37,6 +37,7 @@ AGENTS: dict[str, str] = {
     "open-spiel": "board_agents.adapters.open_spiel:OpenSpielAgent",
     "kaggle": "board_agents.adapters.kaggle:KaggleAgent",
     "perfect": "board_agents.solvers.connect_four:PerfectConnectFourAgent",
+    "reversi": "board_agents.solvers.reversi.player:ReversiAgent",
 }
 """Name -> "module:class"; the class is called as ``cls(game, **parameters)``."""
 
