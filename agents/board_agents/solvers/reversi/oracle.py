@@ -14,15 +14,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from board_agents.solvers.reversi.evaluation import shipped_evaluation
+from board_agents.solvers.reversi.ordering import make_context, make_ordering
 from board_agents.solvers.reversi.search import (
     BONUS,
     BUCKET,
     BUSY,
     BUSY_BITS,
+    CONTEXT,
     DATE,
     LIMIT,
     MEMORY_WORDS,
     NODES,
+    ORDERED,
     SHIFT,
     STOP,
     TABLE,
@@ -33,8 +37,12 @@ from board_envs._jit import require_numba
 from board_envs.game import Game, check_int
 from board_envs.games.reversi import State
 from board_envs.games.reversi.board import check_scoring
+from board_envs.games.reversi.tiers import tier_names
+from board_envs.types import Words
 
 NO_LIMIT = 2**63
+LEARNED_SIZE = 8
+"""Size of board that there is an evaluation of."""
 DIRECT = 16
 """With so few empty squares a search takes milliseconds: no thread is started to watch over time and keyboard."""
 
@@ -76,7 +84,9 @@ class _Searcher:
 
     def __init__(self, size: int, table: _Table, bonus: bool, tier: str | None) -> None:
         self.helpers: list[_Searcher] = []
-        self._search = make_search(size, tier)
+        name = tier_names()[0] if tier is None else tier
+        self._search = make_search(size, name, make_ordering(name) if size == LEARNED_SIZE else None)
+        self._context: Words | None = None
         self._memory = np.zeros(MEMORY_WORDS, np.uint64)
         self._memory[TABLE] = table.address
         self._memory[SHIFT] = 64 - table.bits
@@ -94,6 +104,9 @@ class _Searcher:
         empties = self._cells - popcount(state.black | state.white)
         # A small search in a small part of the table stays within the processor's near caches: a sixth of the time.
         self._memory[SHIFT] = 64 - min(self._table.bits, 12 + max(0, empties - 15))
+        if empties >= ORDERED and self._size == LEARNED_SIZE:
+            for searcher in (self, *self.helpers):
+                searcher.learn()
         self._memory[NODES] = self._memory[STOP] = 0
         self._memory[LIMIT] = NO_LIMIT if nodes is None else nodes
         if state != self._last:
@@ -101,6 +114,12 @@ class _Searcher:
             self._memory[DATE] = (int(self._memory[DATE]) + 1) % 256
             self._last = state
         self._deadline = None if seconds is None else time.monotonic() + seconds
+
+    def learn(self) -> None:
+        """Get the evaluation that orders moves, which searches of few squares never need."""
+        if self._context is None:
+            self._context = make_context(shipped_evaluation())
+            self._memory[CONTEXT] = self._context.ctypes.data
 
     @property
     def nodes(self) -> int:
