@@ -394,7 +394,7 @@ def test_parameters_are_checked():
 
 def test_one_compilation_serves_all_positions(oracles):
     assert oracles
-    assert len(make_search(8).window.signatures) == 1
+    assert len(oracles["plain"]._searcher._search.window.signatures) == 1
     assert board_mask(8) == ~np.uint64(0)
 
 

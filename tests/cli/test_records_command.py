@@ -45,3 +45,25 @@ def test_questions_are_listed_with_what_they_ask_for(run, tmp_path):
     assert code == 0
     assert "'str'" not in out
     assert "│ player" in out
+
+
+def test_games_of_people_are_imported_and_what_is_wrong_with_them_is_told(run, tmp_path):
+    source, target = tmp_path / "games.txt", tmp_path / "games.jsonl"
+    source.write_text("d3c3b3d2e1d6d7e3f4\nd3c3\nd3d3\n")
+    code, out, err = run("records", "import", source, target)
+    assert code == 0
+    assert "2 games written" in out
+    assert "unfinished: 1, wrong recorded score: 0, left out: 1" in out
+    assert "game 2: unfinished after 2 moves" in err
+    assert "game 3: move 2" in err
+    assert json.loads(run("records", "check", target, "--json")[1])["games"] == 2
+    code, out, err = run("records", "import", source, target)
+    assert (code, out) == (2, "")
+    assert "there already" in err
+    told = json.loads(run("records", "import", source, target, "--overwrite", "--json")[1])
+    assert told["games"] == 2
+    assert [remark["kind"] for remark in told["remarks"]] == ["unfinished", "illegal"]
+    source.rename(tmp_path / "games.wtb")
+    code, out, err = run("records", "import", tmp_path / "games.wtb", target, "--overwrite")
+    assert (code, out) == (2, "")
+    assert "games.wtb" in err

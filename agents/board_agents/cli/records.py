@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import inspect
 import sys
+from collections import Counter
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,7 +16,20 @@ from rich.text import Text
 
 from board_agents.arena.export import read_records, write_records
 from board_agents.arena.storage import is_database
-from board_agents.cli.console import AsJson, UserError, existing, file_of, out, print_json, tracked
+from board_agents.arena.wthor import Remark, read_lists, read_wthor
+from board_agents.cli.console import (
+    AsJson,
+    Parameters,
+    UserError,
+    busy,
+    err,
+    existing,
+    file_of,
+    out,
+    print_json,
+    read_game,
+    tracked,
+)
 from board_agents.registry import make_agent, make_oracle
 
 Source = Annotated[
@@ -36,6 +50,7 @@ def make_app() -> typer.Typer:
         rich_markup_mode=None,
     )
     app.command("copy")(copy)
+    app.command("import")(import_games)
     app.command("check")(check)
     app.command("query")(query)
     app.command("analyse")(analyse)
@@ -63,6 +78,48 @@ def _same(source: str, target: str) -> bool:
     if a is None or b is None:
         return source == target
     return b.exists() and a.samefile(b)
+
+
+def import_games(
+    source: Annotated[
+        str,
+        typer.Argument(metavar="SOURCE", help="A WTHOR file (.wtb) of Reversi, or a text, one game's moves a line."),
+    ],
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="Where to, in any form that `copy` writes.")],
+    name: Annotated[str, typer.Option("--game", help="The game that a text's moves are of.")] = "reversi",
+    param: Parameters = None,
+    into: Annotated[str, typer.Option(help="In a database, the run's name.")] = "import",
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the target file if it is there.")] = False,
+    json: AsJson = False,
+) -> None:
+    """Import games that people played; each is replayed.
+
+    Unfinished games and wrong recorded scores are reported and kept, games with an illegal move reported and left out.
+    """
+    if not is_database(target) and not overwrite and Path(target).exists():
+        raise UserError(f"{target} is there already; --overwrite replaces it")
+    remarks: list[Remark] = []
+    game = read_game(name, param)
+    if Path(existing(source)).suffix.lower() == ".wtb":
+        if game.name != "reversi" or game.parameters["size"] != 8:
+            raise UserError("a .wtb file holds games of reversi on 8 x 8")
+        records = read_wthor(source, remarks.append)
+    else:
+        records = read_lists(source, game, remarks.append)
+    with busy("importing"):
+        written = write_records(target, records, into)
+    if json:
+        print_json({"games": written, "remarks": [remark._asdict() for remark in remarks]})
+        return
+    for remark in remarks:
+        err().print(f"game {remark.number}: {remark.text}", markup=False)
+    kinds = Counter(remark.kind for remark in remarks)
+    console = out()
+    console.print(f"{written} games written to {target}", markup=False)
+    console.print(
+        f"  unfinished: {kinds['unfinished']}, wrong recorded score: {kinds['score']}, left out: {kinds['illegal']}",
+        markup=False,
+    )
 
 
 def check(source: Source, run: Run = None, json: AsJson = False) -> None:

@@ -1,0 +1,110 @@
+"""Games of people: WTHOR files made here byte by byte, and lists of transcripts."""
+
+import struct
+
+import pytest
+
+from board_agents.arena.export import read_records, write_records
+from board_agents.arena.records import Ending, RecordError
+from board_agents.arena.wthor import read_lists, read_wthor
+from board_envs import make_game
+from board_envs.games.reversi import score
+from board_envs.random import Stream
+
+GAME = make_game("reversi")
+WIPED_OUT = "d3c3b3d2e1d6d7e3f4"
+
+
+def random_moves(seed):
+    """A whole game as text moves, forced passes on the way or not."""
+    stream, state, moves = Stream.seeded(seed), GAME.initial_state(), []
+    while not GAME.is_terminal(state):
+        legal = GAME.legal_actions(state)
+        action = legal[stream.below(len(legal))]
+        moves.append(GAME.action_to_text(state, action))
+        state = GAME.step(state, action)
+    return moves, (64 + score(state, "empties-to-winner")) // 2
+
+
+def wthor(games, *, size=8, count=None):
+    data = struct.pack("<4BiHH4B", 20, 26, 1, 2, len(games) if count is None else count, 0, 1999, size, 0, 24, 0)
+    for moves, black_score in games:
+        squares = bytes(10 * int(move[1]) + "abcdefgh".index(move[0]) + 1 for move in moves)
+        data += struct.pack("<3H2B60s", 7, 11, 12, black_score, 32, squares)
+    return data
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(data):
+        path = tmp_path / "games.wtb"
+        path.write_bytes(data)
+        return str(path)
+
+    return write
+
+
+def test_games_are_replayed_to_their_ends(file, tmp_path):
+    games = [random_moves(seed) for seed in range(5)]
+    split = GAME.notation.split_moves(WIPED_OUT)
+    games.append((split, 64))  # black has all discs: the empty squares are the winner's
+    remarks = []
+    records = list(read_wthor(file(wthor(games)), remarks.append))
+    assert remarks == []
+    for record, (moves, _) in zip(records, games, strict=True):
+        states = record.replay()
+        assert record.ending is Ending.FINISHED
+        assert [GAME.action_to_text(s, a) for s, a in zip(states, record.actions, strict=False)] == moves
+    assert records[0].agents == ("player 11 (1999)", "player 12 (1999)")
+    target = tmp_path / "games.jsonl"
+    write_records(str(target), records)
+    assert list(read_records(str(target))) == records
+
+
+def test_unfinished_games_and_wrong_scores_are_kept_and_illegal_ones_left_out(file):
+    moves, black = random_moves(1)
+    games = [(moves, black), (moves[:20], 40), (moves, black + 1), (["d3", "d3"], 32), (moves, black)]
+    remarks = []
+    records = list(read_wthor(file(wthor(games, size=0)), remarks.append))
+    assert [(remark.number, remark.kind) for remark in remarks] == [(2, "unfinished"), (3, "score"), (4, "illegal")]
+    assert str(black + 1) in remarks[1].text
+    assert "move 2" in remarks[2].text
+    assert [record.opening_number for record in records] == [1, 2, 3, 5]
+    assert records[1].ending is Ending.UNFINISHED
+    assert records[1].detail == "unfinished after 20 moves"
+    assert records[2].ending is Ending.FINISHED
+    for record in records:
+        record.replay()
+
+
+def test_a_byte_that_is_no_square_is_told(file):
+    data = bytearray(wthor([random_moves(2)]))
+    data[16 + 8 + 3] = 99
+    remarks = []
+    assert list(read_wthor(file(bytes(data)), remarks.append)) == []
+    assert "byte 99" in remarks[0].text
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "0 bytes"),
+        (wthor([random_moves(1)])[:-1], "but 1 games"),
+        (wthor([random_moves(1)], count=2), "but 2 games"),
+        (wthor([], count=-1), "but -1 games"),
+        (wthor([random_moves(1)], size=10), "size 10"),
+    ],
+)
+def test_other_and_cut_files_are_refused(file, data, message):
+    with pytest.raises(RecordError, match=message):
+        list(read_wthor(file(data), lambda remark: None))
+
+
+def test_lists_of_transcripts(tmp_path):
+    moves, _ = random_moves(3)
+    path = tmp_path / "games.txt"
+    path.write_text("".join(moves) + "\n\n" + " ".join(moves[:9]).upper() + "\nd3d3\nnonsense\n")
+    remarks = []
+    records = list(read_lists(str(path), GAME, remarks.append))
+    assert [record.ending for record in records] == [Ending.FINISHED, Ending.UNFINISHED]
+    assert [(remark.number, remark.kind) for remark in remarks] == [(3, "unfinished"), (4, "illegal"), (5, "illegal")]
