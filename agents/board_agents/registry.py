@@ -112,14 +112,17 @@ def as_agent(agent: Any, game: Game[Any]) -> Agent:
 def split_specs(text: str) -> list[str]:
     """Cut "random,alpha-beta:depth=4,ties=random,greedy" into its specs.
 
-    A piece "key=value" belongs to the spec before it; commas between double quotes do not cut.
+    A piece "key=value" belongs to the spec before it; commas between double quotes do not cut. SpecError if a piece is
+    empty.
     """
     specs: list[str] = []
-    for piece in re.findall(r'(?:[^,"]|"[^"]*")+', text):
+    for number, piece in enumerate(re.split(r',(?=(?:[^"]*"[^"]*")*[^"]*$)', text), 1):
         head = piece.strip()
+        if not head:
+            raise SpecError(f"piece {number} of {text!r} is empty; agents are separated by one comma")
         if specs and re.match(r"[A-Za-z_]\w*\s*=", head) and ":" in specs[-1]:
             specs[-1] += "," + head
-        elif head:
+        else:
             specs.append(head)
     return specs
 

@@ -76,6 +76,9 @@ def test_lists_of_specs_are_cut_between_agents():
         "greedy",
     ]
     assert split_specs('a:x="1,2",y=3,b') == ['a:x="1,2",y=3', "b"]
+    for text in ("random,,greedy", "random,", " ,random", ""):
+        with pytest.raises(SpecError, match=f"of '{text}' is empty"):
+            split_specs(text)
 
 
 def test_names_and_parameters_can_be_listed():

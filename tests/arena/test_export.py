@@ -207,3 +207,26 @@ def test_a_file_is_replaced_only_when_asked(tmp_path, capsys):
     assert target.read_text() == "dear"
     assert main(["records", "copy", str(source), str(target), "--overwrite"]) == 0
     assert target.read_text() == source.read_text()
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".txt", ".parquet"])
+def test_files_that_are_cut_off_or_no_records_are_refused_and_left_alone(tmp_path, suffix, capsys):
+    path = tmp_path / f"games{suffix}"
+    write_records(str(path), tournament(NIM, ["random", "greedy"], games=2).records)
+    whole = path.read_bytes()
+    for data in (whole[:-10], whole[: len(whole) * 2 // 3], b"\xda\xc3\n\xff\n"):
+        path.write_bytes(data)
+        assert main(["records", "check", str(path)]) == 2
+        error = capsys.readouterr().err
+        assert str(path) in error
+        assert error.count("\n") == 1
+        assert path.read_bytes() == data
+
+
+@pytest.mark.parametrize("name", ["games.txt", "games.jsonl", "games.parquet"])
+def test_a_file_that_cannot_be_written_is_named_as_it_was_asked_for(tmp_path, name, capsys):
+    source = tmp_path / "a.jsonl"
+    write_records(str(source), odd_records())
+    target = tmp_path / "nowhere" / name
+    assert main(["records", "copy", str(source), str(target)]) == 2
+    assert capsys.readouterr().err == f"board-envs: {target}: No such file or directory\n"

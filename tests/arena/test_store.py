@@ -309,3 +309,21 @@ def test_tables_are_those_of_the_source():
     assert {"players", "games", "positions"} <= set(tables)
     assert {"player_0_id", "player_1_id", "winner_id", "score"} <= set(GameRow.__table__.c.keys())
     assert {"game_id", "code", "depth", "evaluation", "active", "row", "column"} <= set(PositionRow.__table__.c.keys())
+
+
+def test_a_full_or_damaged_database_is_told_by_its_name(tmp_path):
+    path = tmp_path / "games.db"
+    records = tournament(make_game("nim"), ["random", "greedy"], games=40).records
+    with Store(path) as store:
+        store.add(records[:2], "run")
+        with store.engine.connect() as connection:
+            pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+            connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(StoreError, match=r"games\.db: database or disk is full"):
+            store.add(records, "run")
+        assert store.count("run") == 2
+    data = bytearray(path.read_bytes())
+    data[4096:] = b"\xff" * (len(data) - 4096)
+    path.write_bytes(data)
+    with pytest.raises(StoreError, match=r"games\.db: .*malformed"), Store(path) as store:
+        list(store.records())

@@ -216,7 +216,7 @@ def test_evaluate_on_own_games(capsys):
     [
         (["evaluate", "nobody", "nim"], "no agent 'nobody'"),
         (["evaluate", "random", "chess"], "no game 'chess'"),
-        (["evaluate", "", "nim"], "AGENT is empty"),
+        (["evaluate", "", "nim"], "piece 1 of '' is empty"),
         (["evaluate", "random", "nim", "--repeats", "0"], "--repeats is 1 or more"),
         (["evaluate", "random", "nim", "--seed", "-1"], "seed must be"),
         (["evaluate", "random", "connect-four", "-p", "rows=4", "--on", "suite"], "no published suite"),

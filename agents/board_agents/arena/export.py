@@ -14,7 +14,6 @@ Whatever is read is replayed: a record that does not reach its own end is refuse
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,7 +21,7 @@ from typing import Any, NamedTuple
 import board_envs
 from board_agents.arena import minari
 from board_agents.arena.records import FORMAT, Ending, GameRecord, RecordError, parameters_of
-from board_agents.arena.storage import RecordFile, is_database
+from board_agents.arena.storage import RecordFile, is_database, write_whole
 from board_envs.types import MissingExtraError, Outcome
 
 
@@ -95,28 +94,18 @@ def _form(target: str) -> _Form:
     return _FORMS[suffix]
 
 
-def _replace(target: str, write: Callable[[Path], Any]) -> None:
-    """Write a file under another name and move it to its place."""
-    temporary = Path(f"{target}.part")
-    try:
-        write(temporary)
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
 # -- JSON lines -------------------------------------------------------------------------------------------------------
 
 
 def _read_lines(source: str) -> list[GameRecord]:
     if not Path(source).exists():
         raise RecordError(f"{source}: there is no such file")
-    return RecordFile(Path(source)).read()
+    return RecordFile(Path(source)).read(mend=False)
 
 
 def _write_lines(target: str, records: list[GameRecord]) -> None:
     text = "".join(record.to_json() + "\n" for record in records)
-    _replace(target, lambda path: path.write_text(text, encoding="utf-8"))
+    write_whole(target, lambda path: path.write_text(text, encoding="utf-8"))
 
 
 # -- transcripts ------------------------------------------------------------------------------------------------------
@@ -133,7 +122,6 @@ def write_transcript(record: GameRecord) -> str:
         "player_0": _quoted(record.agents[0]),
         "player_1": _quoted(record.agents[1]),
         "start": _quoted(record.start),
-        "moves": game.notation.join_moves(moves),
         "opening": f"{len(record.opening)} plies, number {record.opening_number}",
         "seeds": f"{record.seeds[0]} {record.seeds[1]}",
         "seconds": f"{record.seconds[0]!r} {record.seconds[1]!r}",
@@ -143,6 +131,7 @@ def write_transcript(record: GameRecord) -> str:
         "margin": record.margin,
         "final": _quoted(record.final),
         "version": _quoted(record.version),
+        "moves": game.notation.join_moves(moves),  # last, so that moves that were cut off do not reach the end told
     }
     return "".join(f"{key}: {value}\n" for key, value in values.items() if value != "" or key == "moves")
 
@@ -228,7 +217,10 @@ def _unquoted(text: str) -> str:
 
 
 def _read_transcripts(source: str) -> Iterator[GameRecord]:
-    text = Path(source).read_text(encoding="utf-8")
+    try:
+        text = Path(source).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise RecordError(f"{source}: no text ({error})") from error
     for number, block in enumerate(filter(str.strip, text.split("\n\n")), 1):
         yield _read_block(source, number, block)
 
@@ -242,7 +234,7 @@ def _read_block(source: str, number: int, block: str) -> GameRecord:
 
 def _write_transcripts(target: str, records: list[GameRecord]) -> None:
     text = "\n".join(map(write_transcript, records))
-    _replace(target, lambda path: path.write_text(text, encoding="utf-8"))
+    write_whole(target, lambda path: path.write_text(text, encoding="utf-8"))
 
 
 # -- Parquet ----------------------------------------------------------------------------------------------------------
@@ -330,7 +322,7 @@ def _write_parquet(target: str, records: list[GameRecord]) -> None:
         }
         for record in records
     ]
-    _replace(target, lambda path: pa.parquet.write_table(pa.Table.from_pylist(rows, schema=schema), path))
+    write_whole(target, lambda path: pa.parquet.write_table(pa.Table.from_pylist(rows, schema=schema), path))
 
 
 _FORMS = {

@@ -3,14 +3,39 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from board_agents.arena.records import GameRecord, RecordError
 
 DATABASE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
+
+
+def write_whole(target: str | Path, write: Callable[[Path], Any]) -> None:
+    """Write a file whole or not at all: under another name first, then moved to its place.
+
+    Args:
+        target: the file.
+        write: writes the path that it is given.
+
+    Raises:
+        OSError: it cannot be written; the error names the target.
+
+    """
+    path = Path(target)
+    temporary = path.with_name(path.name + ".part")
+    try:
+        write(temporary)
+        os.replace(temporary, path)
+    except OSError as error:
+        number = error.errno or errno.EIO
+        raise OSError(number, os.strerror(number), str(target)) from error
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 class Records(Protocol):
@@ -52,7 +77,7 @@ class RecordFile:
     """A file of records that a run appends to and continues from.
 
     A line is written in one call and flushed to the disk, so a killed process loses at most the game under way; a last
-    line that a crash cut off is dropped when the file is read. Any other damage is refused.
+    line that a crash cut off is dropped by the run that goes on. Any other damage is refused.
 
     Attributes:
         path: the file; it need not exist yet.
@@ -64,31 +89,42 @@ class RecordFile:
         self.path = path
         self.dropped = 0
 
-    def read(self) -> list[GameRecord]:
-        """Return the records, each game once; RecordError names the line of a damaged one."""
+    def read(self, mend: bool = True) -> list[GameRecord]:
+        """Return the records, each game once; RecordError names the line of a damaged one.
+
+        Args:
+            mend: cut an incomplete last line off the file; otherwise it is damage like any other.
+
+        """
         self.dropped = 0
         if not self.path.exists():
             return []
+        if not (self.path.is_file() or self.path.is_dir()):  # to read a device may never end
+            raise RecordError(f"{self.path} is no ordinary file")
         data = self.path.read_bytes()
         whole = data.rfind(b"\n") + 1
-        if whole < len(data):
+        if mend and whole < len(data):
             self.dropped = 1
             os.truncate(self.path, whole)
+            data = data[:whole]
         records: dict[str, GameRecord] = {}
-        for number, line in enumerate(data[:whole].decode().splitlines(), 1):
+        for number, line in enumerate(data.removesuffix(b"\n").split(b"\n") if data else (), 1):
             record = self._read_line(number, line)
             records.setdefault(record.key, record)
         return list(records.values())
 
-    def _read_line(self, number: int, line: str) -> GameRecord:
+    def _read_line(self, number: int, line: bytes) -> GameRecord:
         try:
-            return GameRecord.from_json(line)
-        except RecordError as error:
+            return GameRecord.from_json(line.decode())
+        except (RecordError, UnicodeDecodeError) as error:
             raise RecordError(f"{self.path}, line {number}: {error}") from error
 
     def append(self, record: GameRecord) -> None:
-        """Add a record."""
-        with self.path.open("ab") as file:
-            file.write(record.to_json().encode() + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
+        """Add a record; OSError names the file."""
+        try:
+            with self.path.open("ab") as file:
+                file.write(record.to_json().encode() + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:  # a full disk is told without a name
+            raise OSError(error.errno, error.strerror, str(self.path)) from error

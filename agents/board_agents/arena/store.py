@@ -348,6 +348,15 @@ def _check_references(connection: Any, _record: Any) -> None:
         connection.execute("PRAGMA foreign_keys = ON")
 
 
+@event.listens_for(Engine, "handle_error")
+def _tell_damage(context: Any) -> None:
+    """Turn what goes wrong in a database itself (damaged, full, gone) into a StoreError; other errors stay."""
+    error = context.sqlalchemy_exception
+    if isinstance(error, OperationalError) or type(error) is DatabaseError:
+        url = context.engine.url.render_as_string() if context.engine is not None else "the database"
+        raise StoreError(f"{url}: {context.original_exception}") from context.original_exception
+
+
 def _insert_new(connection: Connection, table: type[Base]) -> Any:
     """Return an INSERT that passes over rows that are there already."""
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite

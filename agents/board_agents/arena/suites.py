@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -20,6 +19,7 @@ from board_agents.arena.openings import position_key
 from board_agents.arena.play import Builder, play_game
 from board_agents.arena.quality import QualityReport, judge_decision, outcome_for_mover, unit_of
 from board_agents.arena.records import parameters_of
+from board_agents.arena.storage import write_whole
 from board_envs.game import Game
 from board_envs.random import Stream, check_seed
 from board_envs.registry import make_game, snake_name
@@ -99,10 +99,8 @@ class Suite:
             "recipe": self.recipe,
             "sha256": self.checksum,
         }
-        temporary = path.with_suffix(".part")
         lines = [json.dumps(header, ensure_ascii=False), *(p.line() for p in self.positions)]
-        temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        os.replace(temporary, path)
+        write_whole(path, lambda part: part.write_text("\n".join(lines) + "\n", encoding="utf-8"))
 
     @classmethod
     def parse(cls, text: str, name: str) -> Suite:

@@ -72,8 +72,6 @@ def command(
     """Judge an agent's moves by exact play: share of optimal moves, mean regret, blunders, by phase of the game."""
     game = read_game(name, param)
     specs = split_specs(agent)
-    if not specs:
-        raise UserError("AGENT is empty")
     for option, value in (("--games", games), ("--repeats", repeats)):
         if value < 1:
             raise UserError(f"{option} is 1 or more, not {value}")

@@ -137,7 +137,7 @@ def check(source: Source, run: Run = None, json: AsJson = False) -> None:
         return
     console = out()
     console.print(f"{total} games, {plies} moves, each replayed to its own end", markup=False)
-    for counts in (games, endings):
+    for counts in filter(None, (games, endings)):
         console.print("  " + ", ".join(f"{name}: {count}" for name, count in counts.items()), markup=False)
 
 

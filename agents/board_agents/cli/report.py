@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as jsonlib
-import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -15,6 +14,7 @@ from board_agents.arena.export import read_records
 from board_agents.arena.quality import QualityReport, judge_records
 from board_agents.arena.records import GameRecord
 from board_agents.arena.report import REPLAYED, report_csv, report_data, report_html, sample
+from board_agents.arena.storage import write_whole
 from board_agents.cli.console import UserError, existing, out, plain, tracked
 from board_agents.registry import make_oracle
 from board_envs.game import Game
@@ -58,10 +58,12 @@ def command(
             text = jsonlib.dumps(plain(report_data(games[0], records, quality)), ensure_ascii=False) + "\n"
         else:
             text = report_csv(games[0], records, quality)
-        temporary = path.with_name(path.name + ".part")
-        temporary.write_text(text, encoding="utf-8")
-        os.replace(temporary, path)
+        write_whole(path, partial(_write_text, text))
         out().print(f"{len(records)} games: {path}", markup=False)
+
+
+def _write_text(text: str, path: Path) -> None:
+    path.write_text(text, encoding="utf-8")
 
 
 def _judge(
