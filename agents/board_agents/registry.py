@@ -58,6 +58,9 @@ DEFAULT_ORACLES: dict[str, str] = {
 }
 """Game -> spec of what ``make_oracle(game)`` gives; "exhaustive" for a game that is not listed or without its extra."""
 
+DEFAULT_ESTIMATES: dict[str, str] = {"reversi": "reversi:level=8"}
+"""Game -> spec of the agent whose ``analyse`` estimates what no oracle reaches."""
+
 GROUP = "board_envs.agents"
 """Entry-point group of other packages' agents: name -> class or function ``(game, **parameters) -> Agent``."""
 
@@ -91,6 +94,16 @@ def make_oracle(game: Game[Any], spec: str | None = None) -> Oracle:
             return cast(Oracle, _make("oracle", DEFAULT_ORACLES.get(game.name, "exhaustive"), game, _oracle_class))
         spec = "exhaustive"
     return cast(Oracle, _make("oracle", spec, game, _oracle_class))
+
+
+def make_estimator(game: Game[Any]) -> Any:
+    """Return the agent whose ``analyse(state)`` estimates positions of a game; None if there is none for it here."""
+    spec = DEFAULT_ESTIMATES.get(game.name)
+    if spec is not None:
+        # Not for this size, or without its extra.
+        with contextlib.suppress(SpecError, MissingExtraError):
+            return make_agent(spec, game)
+    return None
 
 
 def resolve_oracle(spec: str, game: Game[Any]) -> Oracle:

@@ -127,6 +127,23 @@ def test_a_position_out_of_reach_is_told_as_such(run):
     assert "within the oracle's reach" in run("analyse", "connect-four", "--oracle", "exhaustive:budget=100")[1]
 
 
+def test_estimates_stand_beside_unknown_values_and_are_never_called_exact(run):
+    pytest.importorskip("numba")
+    data = json.loads(run("analyse", "reversi", "--moves", "d3c3c4", "--json")[1])
+    assert (data["exact"], data["value"], data["best"], data["line"]) == (False, None, [], [])
+    assert set(data["moves"].values()) == {None}
+    estimate = data["estimate"]
+    assert set(estimate["moves"]) == set(data["moves"])
+    assert estimate["value"] == max(estimate["moves"].values()) == estimate["moves"][estimate["best"]]
+    assert estimate["line"][0] == estimate["best"]
+    assert abs(estimate["value"]) < 10
+    text = run("analyse", "reversi", "--moves", "d3c3c4")[1]
+    assert "within the oracle's reach" in text
+    assert "estimate (discs)" in text
+    for other in (["reversi", "-p", "size=6"], ["connect-four", "--oracle", "exhaustive:budget=100"]):
+        assert "estimate" not in json.loads(run("analyse", *other, "--json")[1])
+
+
 def test_a_finished_game_has_a_winner_and_no_moves(run):
     data = json.loads(run("analyse", "nim", "0,0,0 1", "--json")[1])
     assert (data["winner"], data["value"], data["moves"], data["line"]) == (0, None, {}, [])

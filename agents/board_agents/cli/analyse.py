@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json as jsons
 import sys
 from collections.abc import Callable, Iterator
@@ -25,7 +26,8 @@ from board_agents.cli.console import (
     print_json,
     read_game,
 )
-from board_agents.registry import DEFAULT_ORACLES, make_oracle
+from board_agents.registry import DEFAULT_ESTIMATES, DEFAULT_ORACLES, make_estimator, make_oracle
+from board_agents.search import SearchResult
 from board_envs.game import Game
 from board_envs.types import IllegalActionError, Oracle, PositionError
 
@@ -97,6 +99,8 @@ class Analysis:
         values: exact value of each legal action for the mover; None if out of reach, {} if the game is over.
         plies: plies to the end after each action, that action counted, where the unit tells it.
         line: best play as actions.
+        estimate: what a search makes of a position that is out of the oracle's reach, where there is one for the game;
+            never exact, and in the same unit.
 
     """
 
@@ -106,6 +110,7 @@ class Analysis:
     values: dict[int, float] | None
     plies: dict[int, int] | None
     line: list[int]
+    estimate: SearchResult | None = None
 
     @property
     def value(self) -> float | None:
@@ -138,6 +143,16 @@ class Analysis:
             "best": [self.name(action) for action in self.best],
             "line": line_texts(game, state, self.line),
         }
+        if self.estimate is not None:
+            found = self.estimate
+            data["estimate"] = {
+                "agent": DEFAULT_ESTIMATES[game.name],
+                "depth": found.depth,
+                "value": round(found.value, 2),
+                "moves": {self.name(action): round(value, 2) for action, value in found.values.items()},
+                "best": self.name(found.action),
+                "line": line_texts(game, state, list(found.line)),
+            }
         if self.plies is not None:
             data["plies"] = min((self.plies[action] for action in self.best), default=None)
             data["move_plies"] = {self.name(action): plies for action, plies in self.plies.items()}
@@ -154,7 +169,16 @@ def analyse(game: Game[Any], oracle: Oracle, state: Any) -> Analysis:
     plies = None
     if unit in PLIES:
         plies = {action: PLIES[unit](game, state, value) for action, value in (values or {}).items()}
-    return Analysis(game, state, unit, values, plies, [] if values is None else best_line(game, oracle, state, values))
+    if values is None:
+        estimator = _estimator(game)
+        estimate = None if estimator is None else estimator.analyse(state)
+        return Analysis(game, state, unit, None, plies, [], estimate)
+    return Analysis(game, state, unit, values, plies, best_line(game, oracle, state, values))
+
+
+@functools.lru_cache(maxsize=1)
+def _estimator(game: Game[Any]) -> Any:
+    return make_estimator(game)
 
 
 def best_line(game: Game[Any], oracle: Oracle, state: Any, values: dict[int, float]) -> list[int]:
@@ -221,6 +245,8 @@ def _show(analysis: Analysis) -> None:
     console.print(f"player_{game.current_player(state)} to move")
     if analysis.values is None:
         console.print("no exact value is within the oracle's reach here")
+        if analysis.estimate is not None:
+            _show_estimate(analysis, analysis.estimate)
         return
     table = Table("move", f"value ({analysis.unit})", "")
     for action, value in sorted(analysis.values.items(), key=lambda item: -item[1]):
@@ -228,6 +254,17 @@ def _show(analysis: Analysis) -> None:
     console.print(table)
     line = game.notation.join_moves(line_texts(game, state, analysis.line))
     console.print(f"best line: {line}", markup=False)
+
+
+def _show_estimate(analysis: Analysis, estimate: SearchResult) -> None:
+    game, console = analysis.game, out()
+    console.print(f"estimates of {DEFAULT_ESTIMATES[game.name]}, {estimate.depth} plies ahead:", markup=False)
+    table = Table("move", f"estimate ({analysis.unit})")
+    for action, value in sorted(estimate.values.items(), key=lambda item: -item[1]):
+        table.add_row(Text(analysis.name(action)), f"about {value:+.1f}")
+    console.print(table)
+    line = game.notation.join_moves(line_texts(game, analysis.state, list(estimate.line)))
+    console.print(f"expected line: {line}", markup=False)
 
 
 def _stream(game: Game[Any], oracle: Oracle, moves: bool) -> None:
