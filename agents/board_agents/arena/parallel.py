@@ -102,7 +102,8 @@ def _play_open(
             results = _stream(joblib, jobs, number) if backend == "loky" else _waves(joblib, jobs, number)
             try:
                 for records, seconds in results:
-                    chunks.pace = seconds / len(records)
+                    # A chunk of quick games says little of the next one: expectations fall by half at most.
+                    chunks.pace = max(seconds / len(records), (chunks.pace or 0) / 2)
                     attempts = 0
                     for record in records:
                         finished += 1
