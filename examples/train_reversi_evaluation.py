@@ -21,7 +21,7 @@ import json
 import os
 import pathlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -65,7 +65,7 @@ BANDS = (16, 24, 32, 40)
 """Numbers of empty squares at which searches are compared."""
 
 
-def in_parallel(what: str, tasks: list[Callable[[], Any]], workers: int) -> list[Any]:
+def in_parallel(what: str, tasks: Sequence[Callable[[], Any]], workers: int) -> list[Any]:
     """Run tasks in threads (compiled code runs in several at once) and show how far it is."""
     with progress(what, len(tasks)) as bar, ThreadPoolExecutor(workers) as pool:
 

@@ -1,10 +1,13 @@
 """The opening book that comes with the package: whole, complete, and right where it is solved again."""
 
 import numpy as np
+import pytest
 
 from board_agents.solvers.connect_four import Book, ConnectFourSolver, PerfectConnectFourAgent, default_solver
 from board_agents.solvers.connect_four.book import derive, positions_by_stones
 from board_envs import make_game
+
+pytest.importorskip("numba")
 
 GAME = make_game("connect-four")
 

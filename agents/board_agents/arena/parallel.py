@@ -141,9 +141,10 @@ class Chunks:
             begin += size
 
 
-def _stream(joblib: Any, jobs: Iterator[Any], number: int) -> Any:
-    """Return a generator of results in order, each as soon as it is there; jobs are taken two a worker ahead."""
-    return joblib.Parallel(n_jobs=number, batch_size=1, pre_dispatch="2*n_jobs", return_as="generator")(jobs)
+def _stream(joblib: Any, jobs: Iterator[Any], number: int) -> Generator[Any, None, None]:
+    """Yield results in order, each as soon as it is there; jobs are taken two a worker ahead."""
+    # Delegated, so that a worker that dies while the first jobs are given out is met where results are asked for.
+    yield from joblib.Parallel(n_jobs=number, batch_size=1, pre_dispatch="2*n_jobs", return_as="generator")(jobs)
 
 
 def _waves(joblib: Any, jobs: Iterator[Any], number: int) -> Generator[Any, None, None]:
