@@ -116,6 +116,13 @@ def test_time_ends_a_search_and_nothing_illegal_is_played():
     assert len(depths) > 1
 
 
+def test_depth_and_empty_squares_can_be_chosen():
+    agent = make_agent("reversi:depth=2,empties=0", GAME)
+    assert agent.analyse(GAME.initial_state()).depth == 2
+    assert not any(agent.analyse(state).exact for state in random_positions(GAME, 40, 8))
+    assert make_agent("reversi:level=1,empties=60", GAME).strength.empties == 60
+
+
 def test_what_it_does_not_play_is_refused():
     with pytest.raises(SpecError, match="8 x 8"):
         make_agent("reversi", make_game("reversi", size=6))
@@ -123,5 +130,9 @@ def test_what_it_does_not_play_is_refused():
         make_agent("reversi", make_game("nim"))
     with pytest.raises(SpecError, match="level"):
         make_agent("reversi:level=11", GAME)
+    with pytest.raises(SpecError, match="depth"):
+        make_agent("reversi:depth=61", GAME)
+    with pytest.raises(SpecError, match="empties"):
+        make_agent("reversi:empties=65", GAME)
     with pytest.raises(SpecError, match="seconds"):
         make_agent("reversi:seconds=0", GAME)

@@ -98,6 +98,10 @@ class OpenSpielAgent(GameAgent):
                 return action
         raise IllegalActionError(f"the bot answered {answer}, no move of {self.game.format(state)}")
 
+    def see(self, state: Any) -> None:
+        """Follow the game while the bot is not to move; if it is skipped many times running it loses track otherwise."""
+        self._follow(state)
+
     def _new_bot(self, seat: int) -> Any:
         import pyspiel
 

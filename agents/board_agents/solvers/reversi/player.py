@@ -12,6 +12,7 @@ import numpy as np
 from board_agents.agent import GameAgent
 from board_agents.search import SearchResult
 from board_agents.solvers.reversi.evaluation import UNIT, shipped_evaluation
+from board_agents.solvers.reversi.midgame import MOST_DEPTH
 from board_agents.solvers.reversi.oracle import ReversiOracle
 from board_agents.solvers.reversi.thinking import Found, Thinker
 from board_envs._bits import popcount
@@ -73,6 +74,8 @@ class ReversiAgent(GameAgent):
     Args:
         game: Reversi, size 8.
         level: 1 (weak) to 10 (strong).
+        depth: plies looked ahead, 1 to 60, instead of the level's.
+        empties: number of empty squares from which play is exact, 0 to 64, instead of the level's.
         seconds: most time a move takes; a level's depth is not exceeded. None takes what the level needs, and the same
             position is then answered alike everywhere (up to the weak levels' noise, which follows the seed).
 
@@ -81,7 +84,15 @@ class ReversiAgent(GameAgent):
 
     """
 
-    def __init__(self, game: Game[Any], *, level: int = 6, seconds: float | None = None) -> None:
+    def __init__(
+        self,
+        game: Game[Any],
+        *,
+        level: int = 6,
+        depth: int | None = None,
+        empties: int | None = None,
+        seconds: float | None = None,
+    ) -> None:
         if game.name != "reversi" or game.parameters["size"] != 8:
             raise ValueError(
                 f"the learned evaluation is of Reversi on 8 x 8, not of {game!r}; alpha-beta plays any size"
@@ -93,6 +104,12 @@ class ReversiAgent(GameAgent):
             raise ValueError(f"seconds is a time above 0, not {seconds!r}")
         self.seconds = seconds
         self.strength = LEVELS[self.level - 1]
+        if depth is not None:
+            depth = check_int("reversi player", "depth", depth, 1, MOST_DEPTH)
+            self.strength = self.strength._replace(depth=depth)
+        if empties is not None:
+            empties = check_int("reversi player", "empties", empties, 0, 64)
+            self.strength = self.strength._replace(empties=empties)
         depth = self.strength.depth
         self._thinker = Thinker(
             shipped_evaluation(), table_bits=min(18, 10 + depth), selectivity=self.strength.selectivity
