@@ -99,7 +99,7 @@ class OpenSpielAgent(GameAgent):
         raise IllegalActionError(f"the bot answered {answer}, no move of {self.game.format(state)}")
 
     def see(self, state: Any) -> None:
-        """Follow the game while the bot is not to move; if it is skipped many times running it loses track otherwise."""
+        """Follow the game while the bot is not to move; skipped many times running, it loses track otherwise."""
         self._follow(state)
 
     def _new_bot(self, seat: int) -> Any:

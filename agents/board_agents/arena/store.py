@@ -289,7 +289,8 @@ def analyse_position(game: Game[Any], state: Any, analyst: Any) -> dict[str, Any
     active = 1 if seat == 0 else -1
     if hasattr(analyst, "analyse"):
         found = analyst.analyse(state)
-        action, evaluation, depth, exact = found.action, float(found.value_for(0)), int(found.depth), False
+        action, evaluation, depth = found.action, float(found.value_for(0)), int(found.depth)
+        exact = bool(getattr(found, "exact", False))  # players that solve the end say so
     elif hasattr(analyst, "action_values"):
         values = analyst.action_values(state)
         if values is None:
