@@ -9,7 +9,9 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib.util
+import itertools
 import pathlib
+import secrets
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -83,6 +85,7 @@ def _flush() -> None:
     """Tell numba of every function marked since the last call."""
     from numba.extending import overload, register_jitable
 
+    _number_apart()
     while _intrinsics:
         _intrinsics.pop(0)()
     while _overloads:
@@ -132,6 +135,19 @@ def _describe_cells(function: Any) -> Iterator[Any]:
         # A function that calls itself holds itself: its name says all there is to say.
         value = cell.cell_contents
         yield name if getattr(value, "py_func", value) is function else _describe(value)
+
+
+@functools.cache
+def _number_apart() -> None:
+    """Let this process number compiled functions from a place of its own.
+
+    Numba tells functions of one name (two sizes of a game) apart by a number that every process counts from 1. Kernels
+    cached by two processes then hold different functions under the same symbol; loaded into a third one, the second
+    kernel would call the first one's functions, and answer by the rules of another size.
+    """
+    from numba.core.bytecode import FunctionIdentity
+
+    FunctionIdentity._unique_ids = itertools.count(secrets.randbits(60))
 
 
 class _Notice:
