@@ -3,6 +3,7 @@ import json
 
 import pytest
 
+from board_agents.cli.analyse import Analysis, words
 from board_agents.registry import make_oracle
 from board_envs import make_game
 
@@ -66,6 +67,14 @@ def test_the_line_is_play_by_the_best_values_to_the_end(run, name, parameters):
     }
     assert data["value"] == max(data["moves"].values())
     assert set(data["best"]) == {move for move, value in data["moves"].items() if value == data["value"]}
+
+
+def test_values_to_come_in_words():
+    game = make_game("awale", pits=2, seeds=1)
+    analysis = Analysis(game, game.initial_state(), "seeds", {}, None, [])
+    assert words(analysis, 0, 2) == "2 seeds more than the other from here"
+    assert words(analysis, 0, -1) == "1 seed less than the other from here"
+    assert words(analysis, 0, 0) == "equal from here"
 
 
 SMALL = ["--param", "rows=3", "--param", "columns=4", "--param", "connect=3", "--oracle", "exhaustive"]

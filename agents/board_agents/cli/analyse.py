@@ -215,7 +215,8 @@ def words(analysis: Analysis, action: int, value: float) -> str:
         return f"{result} in {analysis.plies[action]} plies"
     if analysis.game.values_to_come:
         sign = "more" if value > 0 else "less"
-        return f"{abs(value):g} {analysis.unit} {sign} than the other from here" if value else "equal from here"
+        unit = analysis.unit.removesuffix("s") if abs(value) == 1 else analysis.unit
+        return f"{abs(value):g} {unit} {sign} than the other from here" if value else "equal from here"
     return f"wins by {value:g}" if value > 0 else f"loses by {-value:g}" if value < 0 else "draws"
 
 
