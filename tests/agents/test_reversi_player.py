@@ -136,3 +136,16 @@ def test_what_it_does_not_play_is_refused():
         make_agent("reversi:empties=65", GAME)
     with pytest.raises(SpecError, match="seconds"):
         make_agent("reversi:seconds=0", GAME)
+
+
+def test_an_analysis_in_a_database_tells_exact_values_from_estimates():
+    pytest.importorskip("sqlalchemy")
+    from board_agents.arena.store import analyse_position
+
+    agent = make_agent("reversi:level=6", GAME)
+    kinds = set()
+    for state in random_positions(GAME, 20, 9):
+        found = analyse_position(GAME, state, agent)
+        kinds.add(found["exact"])
+        assert found["exact"] == (64 - popcount(state.black | state.white) <= agent.strength.empties)
+    assert kinds == {True, False}
