@@ -39,12 +39,16 @@ HARD = 26
 """Positions with so many empty squares or more are mostly near a draw, and windows far from it are dear."""
 FEW_EMPTIES = 21
 """Positions with fewer empty squares go to the small table."""
+PLAIN_WIN = 9
+"""Scores this far from 0 are asked about first in hard positions: short wins are cheap to find or to rule out."""
+FOLLOW_UP = 6
+"""With so many empty squares or more, bounds by following up are looked for."""
 NO_TABLE = 10
 """Positions with fewer empty squares than this go to no table."""
-LOOK_AHEAD = 12
+LOOK_AHEAD = 11
 """With so many empty squares or more, the children's table entries are looked at before any is searched."""
 
-HISTORY_LIMIT = 4000
+HISTORY_LIMIT = 2000
 UNIT = 5120
 """What one point of a static feature weighs against history."""
 
@@ -114,6 +118,43 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
             lanes[i] = move
             lanes[lanes_count + i] = replies
             lanes[2 * lanes_count + i] = np.uint64(points)
+
+    @jitable
+    def follow_up(mine: np.uint64, occupied: np.uint64) -> int:
+        """Return an upper bound of the score with an even number of empty squares; `cells` if none is seen.
+
+        The opponent answers each move right above it and, after a move that leaves a column of even room, in another
+        column of odd room (with an even number of empty squares there is one): the side to move gets no more than
+        `mover_gets`.
+        """
+        empty = board & ~occupied
+        mover_gets = (empty & paired) | ((occupied + bottom) & board)
+        if has_line(mine | mover_gets):
+            return cells
+        return -1 if has_line((mine ^ occupied) | (empty & ~mover_gets)) else 0
+
+    @jitable
+    def owed_square(mine: np.uint64, occupied: np.uint64) -> int:
+        """Return an upper bound of the score with an odd number of empty squares; `cells` if none is seen.
+
+        The opponent wins on a square, even room above the one below it, in a column of odd room. It follows up
+        everywhere (see `follow_up`; columns of odd room other than this one are even in number), until the side to
+        move must play in that column, where the following up ends on the winning square.
+        """
+        empty = board & ~occupied
+        starts = (occupied + bottom) & board & ~paired
+        owed = winning_squares(mine ^ occupied) & empty & paired
+        while owed != ZERO:
+            square = lowest(owed)
+            owed = clear_lowest(owed)
+            column = square // height
+            here = first_column << np.uint64(column * height)
+            if starts & here != ZERO:
+                below = here & ((ONE << np.uint64(square)) - ONE)
+                mover_gets = (((empty & paired) | starts) & ~here) | (empty & ~paired & below)
+                if not has_line(mine | mover_gets):
+                    return -((rows - (square - column * height) + 1) // 2)
+        return cells
 
     @jitable
     def pack(lower: int, upper: int, move: int, work: int) -> np.uint64:
@@ -240,6 +281,10 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                 guess = control[GUESS]
                 if guess == NO_GUESS and root_empties >= HARD:
                     guess = 1
+                    if bounds[position, 0] < PLAIN_WIN < bounds[position, 1]:
+                        guess = PLAIN_WIN
+                    elif bounds[position, 0] < -PLAIN_WIN < bounds[position, 1]:
+                        guess = 1 - PLAIN_WIN
                 frames[0, BETA] = window_end(bounds[position, 0], bounds[position, 1], guess)
                 frames[0, PREVIOUS] = 64
                 d = 0
@@ -283,24 +328,17 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                             upper = min(upper, upper_of(found))
                             if move_bits > 0:
                                 known_move = move_of(found)
-                        if beta >= 0 and upper >= beta and empties % 2 == 0:
-                            # Follow-up: the opponent answers each move right above it and, after a move that leaves a
-                            # column of even room, in another column of odd room (with an even number of empty squares
-                            # there is one). Then the side to move gets no more than these squares:
-                            empty = board & ~occupied
-                            starts = (occupied + bottom) & board
-                            mover_gets = (empty & paired) | starts
-                            if not has_line(mine | mover_gets):
-                                if has_line((mine ^ occupied) | (empty & ~mover_gets)):
-                                    upper = min(upper, -1)
-                                else:
-                                    upper = min(upper, 0)
-                        if lower >= beta:
-                            value = lower
-                            cut_off = True
-                        elif upper < beta:
-                            value = upper
-                            cut_off = True
+                    if empties >= FOLLOW_UP and lower < beta <= upper:
+                        if empties % 2 == 1:
+                            upper = min(upper, owed_square(mine, occupied))
+                        elif beta >= 0:
+                            upper = min(upper, follow_up(mine, occupied))
+                    if lower >= beta:
+                        value = lower
+                        cut_off = True
+                    elif upper < beta:
+                        value = upper
+                        cut_off = True
                     if not cut_off:
                         stones_even = (cells - empties) % 2 == 0
                         describe(mine, occupied, can, odd_rows if stones_even else even_rows, lanes)
@@ -330,6 +368,12 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                             order[d, k] = entry
                             replies[d, column] = answer
                             n += 1
+                        if not cut_off:
+                            # No move wins with the next stone but one.
+                            upper = min(upper, (empties - 3) // 2)
+                            if upper < beta:
+                                value = upper
+                                cut_off = True
                         if not cut_off and empties >= LOOK_AHEAD and n > 1:
                             theirs = mine ^ occupied
                             for k in range(n):
