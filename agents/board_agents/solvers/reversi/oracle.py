@@ -78,6 +78,16 @@ class _Table:
         first = (self.address - self._words.ctypes.data) // 8
         self.words = self._words[first : first + (BUCKET << self.bits)]
 
+    def part(self, index: int, count: int) -> _Table:
+        """Return part `index` of `count` as a table, so that unrelated searches do not share lines."""
+        part = object.__new__(_Table)
+        part._words = self._words
+        part.bits = max(0, self.bits - (count - 1).bit_length())
+        first = (index << part.bits) % (1 << self.bits) * BUCKET
+        part.address = self.address + 8 * first
+        part.words = self.words[first : first + (BUCKET << part.bits)]
+        return part
+
 
 class _Searcher:
     """One thread's search: its memory and a limit over several searches."""
@@ -265,8 +275,8 @@ class ReversiOracle:
         self._searcher.helpers = [self._make_searcher() for _ in range(self.threads - 1)]
         self._lock = threading.Lock()
 
-    def _make_searcher(self) -> _Searcher:
-        return _Searcher(self.size, self._table, self.rule == "empties-to-winner", self._tier)
+    def _make_searcher(self, table: _Table | None = None) -> _Searcher:
+        return _Searcher(self.size, table or self._table, self.rule == "empties-to-winner", self._tier)
 
     # -- questions ----------------------------------------------------------------------------------------------------
 
@@ -341,7 +351,7 @@ class ReversiOracle:
         counting = threading.Lock()
         with self._lock:
             # Compiled by one thread, before the others want it.
-            searchers = [self._make_searcher() for _ in range(threads)]
+            searchers = [self._make_searcher(self._table.part(i, threads)) for i in range(threads)]
             if positions:
                 _solve(searchers[0], self.game, self._finished(), goal, None, None)
             free = list(searchers)
@@ -358,11 +368,15 @@ class ReversiOracle:
                         progress(done)
                 return solution
 
+            # The longest first, so that no thread is left alone with one of them at the end.
+            order = sorted(range(len(positions)), key=lambda i: -self._empty_squares(positions[i]))
             if threads == 1:
-                return [one(state) for state in positions]
+                found = {i: one(positions[i]) for i in order}
+                return [found[i] for i in range(len(positions))]
             pool = ThreadPoolExecutor(threads)
             try:
-                return list(pool.map(one, positions))
+                found = dict(zip(order, pool.map(lambda i: one(positions[i]), order), strict=True))
+                return [found[i] for i in range(len(positions))]
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 for searcher in searchers:
