@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from board_agents.solvers.reversi.evaluation import shipped_evaluation
 from board_agents.solvers.reversi.ordering import make_context, make_ordering
@@ -68,25 +69,30 @@ class _StoppedError(Exception):
 
 
 class _Table:
-    """Positions with their bounds, shared by the searches of one oracle; true for ever, so never emptied."""
+    """Positions with their bounds, shared by the searches of one oracle; true for ever, so never emptied.
 
-    def __init__(self, megabytes: int) -> None:
-        self.bits = max(1, (megabytes << 20) // (BUCKET * 8)).bit_length() - 1
-        self._words = np.zeros((BUCKET << self.bits) + BUCKET, np.uint64)
-        # Aligned, so that a bucket is one cache line.
-        self.address = -(-self._words.ctypes.data // 64) * 64
-        first = (self.address - self._words.ctypes.data) // 8
-        self.words = self._words[first : first + (BUCKET << self.bits)]
+    Args:
+        words: uint64, a power of two of buckets from a multiple of 64 bytes on, so that a bucket is one cache line.
+
+    """
+
+    def __init__(self, words: NDArray[np.uint64]) -> None:
+        self.words = words
+        self.bits = (len(words) // BUCKET).bit_length() - 1
+        self.address = words.ctypes.data
+
+    @classmethod
+    def make(cls, megabytes: int) -> _Table:
+        """Return an empty table in at most so much memory."""
+        length = 1 << ((megabytes << 20) // 8).bit_length() - 1
+        room = np.zeros(length + BUCKET, np.uint64)
+        first = -room.ctypes.data % 64 // 8
+        return cls(room[first : first + length])
 
     def part(self, index: int, count: int) -> _Table:
         """Return part `index` of `count` as a table, so that unrelated searches do not share lines."""
-        part = object.__new__(_Table)
-        part._words = self._words
-        part.bits = max(0, self.bits - (count - 1).bit_length())
-        first = (index << part.bits) % (1 << self.bits) * BUCKET
-        part.address = self.address + 8 * first
-        part.words = self.words[first : first + (BUCKET << part.bits)]
-        return part
+        length = len(self.words) >> (count - 1).bit_length()
+        return _Table(self.words[index * length : (index + 1) * length])
 
 
 class _Searcher:
@@ -232,7 +238,7 @@ class ReversiOracle:
         game: Reversi of any size.
         rule: how a finished game is counted, "plain" (difference of discs) or "empties-to-winner".
         empties: `action_values` answers None with more empty squares than this. With 18 all moves together take about
-            a tenth of a second on a processor of today, and three times as long for every two more.
+            a tenth of a second on a processor of today, and six times as long for every two more.
         nodes: most positions visited in one call, by each thread; None for no limit. With one thread the same limit
             gives the same answer everywhere.
         seconds: most seconds in one call; None for no limit.
@@ -269,7 +275,7 @@ class ReversiOracle:
         self.seconds = _check_seconds(seconds)
         self.threads = check_int("reversi solver", "threads", threads, 1, 256)
         self._tier = tier
-        self._table = _Table(check_int("reversi solver", "megabytes", megabytes, 1, 1 << 20))
+        self._table = _Table.make(check_int("reversi solver", "megabytes", megabytes, 1, 1 << 20))
         self._cells = self.size**2
         self._searcher = self._make_searcher()
         self._searcher.helpers = [self._make_searcher() for _ in range(self.threads - 1)]
