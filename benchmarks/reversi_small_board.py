@@ -4,8 +4,9 @@
 
 4 x 4 takes a moment. On 6 x 6 random positions took 3 ms with 16 empty squares, 22 with 18, 96 with 20, 0.49 s with 22
 and 1.8 s with 24, five times as long for two more; from the start, with 32, that makes about 20 minutes of one thread,
-and an hour if best play is harder than random positions are. The file is written after each slice of time and on Ctrl-C; with the same options the next run
-goes on from it. The value is black's result under best play, -4 on 6 x 6 as Feinstein published in 1993.
+and an hour if best play is harder than random positions are. The file is written after each slice of time and on
+Ctrl-C; with the same options the next run goes on from it. The value is black's result under best play, -4 on 6 x 6 as
+Feinstein published in 1993.
 """
 
 from __future__ import annotations
