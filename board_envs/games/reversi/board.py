@@ -52,7 +52,8 @@ def square_of(name: str, size: int = 8) -> tuple[int, int]:
     return digits.index(text[1]), letters.index(text[0])
 
 
-def _sides(state: State) -> tuple[np.uint64, np.uint64]:
+def sides(state: State) -> tuple[np.uint64, np.uint64]:
+    """Return the discs of the seat to move and of the other."""
     return (state.black, state.white) if state.seat == 0 else (state.white, state.black)
 
 
@@ -64,7 +65,7 @@ def playable_squares(state: State) -> list[tuple[int, int]]:
 def flipped_squares(state: State, square: tuple[int, int], size: int = 8) -> list[tuple[int, int]]:
     """List the discs, row by row, that the seat to move turns over by playing on `square`; none if it may not."""
     row, column = check_square(square, size)
-    own, other = _sides(state)
+    own, other = sides(state)
     bit = 8 * row + column
     if int(own | other) >> bit & 1:
         return []

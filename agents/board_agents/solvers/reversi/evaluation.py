@@ -23,6 +23,7 @@ from board_agents.solvers.reversi.patterns import LANES, digit_table, indices, k
 from board_envs._bits import as_int, popcount
 from board_envs._jit import compiled_by, jitable
 from board_envs.games.reversi import State
+from board_envs.games.reversi.board import sides
 
 UNIT = 64
 """Estimates count 1 / UNIT of a disc."""
@@ -196,7 +197,7 @@ class Evaluation:
 
     def value(self, state: State) -> float:
         """Return the estimate for the seat to move in discs; an unfinished position is assumed."""
-        own, other = (state.black, state.white) if state.seat == 0 else (state.white, state.black)
+        own, other = sides(state)
         empties = 64 - popcount(own | other)
         return estimate(own, other, empties, self.address, np.uint64(self._scratch.ctypes.data)) / UNIT
 

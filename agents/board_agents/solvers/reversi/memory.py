@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from board_envs._jit import compiled_by
+from board_envs._bits import as_int
+from board_envs._jit import compiled_by, jitable
 
 
 def _cell(builder: Any, address: Any, index: Any) -> Any:
@@ -65,3 +66,25 @@ def load(address: np.uint64, index: int) -> np.uint64:
 def store(address: np.uint64, index: int, word: np.uint64) -> None:
     """Set word `index` behind an address."""
     ctypes.c_uint64.from_address(int(address) + 8 * index).value = int(word)
+
+
+@jitable
+def next_move(row: np.uint64, k: int, count: int) -> int:
+    """Bring the best of the moves from k on to place k of a row of moves; return its square.
+
+    A move is two words: its rank above its square (8 bits), and the discs that it turns over.
+    """
+    best = k
+    top = load(row, 2 * k)
+    for i in range(k + 1, count):
+        rank = load(row, 2 * i)
+        if rank > top:
+            top = rank
+            best = i
+    if best != k:
+        turned = load(row, 2 * best + 1)
+        store(row, 2 * best, load(row, 2 * k))
+        store(row, 2 * best + 1, load(row, 2 * k + 1))
+        store(row, 2 * k, top)
+        store(row, 2 * k + 1, turned)
+    return as_int(top & np.uint64(255))

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from board_agents.solvers.reversi.evaluation import SCRATCH_WORDS, UNIT, estimate
-from board_agents.solvers.reversi.memory import load, store
+from board_agents.solvers.reversi.memory import load, next_move, store
 from board_envs._bits import ONE, ZERO, as_int, borrowed, lowest, popcount
 from board_envs._jit import Kernel, jitable, kernel, recursive
 from board_envs.games.reversi import tiers
@@ -127,24 +127,6 @@ def _make_midgame(tier_name: str) -> Midgame:
     @jitable
     def guess(own: np.uint64, other: np.uint64, n: int, memory: np.uint64) -> int:
         return estimate(own, other, n, load(memory, EVALUATION), memory + np.uint64(SCRATCH * 8))
-
-    @jitable
-    def next_move(row: np.uint64, k: int, count: int) -> int:
-        """Bring the best of the moves from k on to place k; return its square."""
-        best = k
-        top = load(row, 2 * k)
-        for i in range(k + 1, count):
-            rank = load(row, 2 * i)
-            if rank > top:
-                top = rank
-                best = i
-        if best != k:
-            turned = load(row, 2 * best + 1)
-            store(row, 2 * best, load(row, 2 * k))
-            store(row, 2 * best + 1, load(row, 2 * k + 1))
-            store(row, 2 * k, top)
-            store(row, 2 * k + 1, turned)
-        return as_int(top & np.uint64(255))
 
     def search(own: np.uint64, other: np.uint64, depth: int, alpha: int, beta: int, n: int, memory: np.uint64) -> int:
         """Value within (alpha, beta), a bound outside of it; meaningless once stopped."""

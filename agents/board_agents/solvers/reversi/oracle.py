@@ -33,11 +33,12 @@ from board_agents.solvers.reversi.search import (
     TABLE,
     make_search,
 )
+from board_agents.solvers.reversi.watch import watched
 from board_envs._bits import popcount
 from board_envs._jit import require_numba
 from board_envs.game import Game, check_int
 from board_envs.games.reversi import State
-from board_envs.games.reversi.board import check_scoring
+from board_envs.games.reversi.board import check_scoring, sides
 from board_envs.games.reversi.tiers import tier_names
 from board_envs.types import Words
 
@@ -204,31 +205,7 @@ class _Searcher:
             self._memory[STOP] = 0
 
     def _watched(self, arguments: tuple[Any, ...]) -> None:
-        """Search in a thread, so that time and the keyboard can end it."""
-        failed: list[BaseException] = []
-
-        def run() -> None:
-            try:
-                self._search.window(*arguments)
-            except BaseException as error:  # handed on to the caller's thread below
-                failed.append(error)
-
-        worker = threading.Thread(target=run, daemon=True)
-        worker.start()
-        try:
-            while worker.is_alive():
-                left = None if self._deadline is None else self._deadline - time.monotonic()
-                if left is not None and left <= 0:
-                    self.stop()
-                    worker.join()
-                    break
-                worker.join(left)
-        except BaseException:
-            self.stop()
-            worker.join()
-            raise
-        if failed:
-            raise failed[0]
+        watched(lambda: self._search.window(*arguments), self.stop, self._deadline)
 
 
 class ReversiOracle:
@@ -459,7 +436,7 @@ class ReversiOracle:
         children = {action: self.game.rules.step(state, action) for action in actions}
         if not actions:
             return {}
-        top = searcher.value(*_sides(state), -self._cells, self._cells)
+        top = searcher.value(*sides(state), -self._cells, self._cells)
         values = {}
         for action in actions:
             # Nothing beats the best, and most moves are not far below it.
@@ -470,7 +447,7 @@ class ReversiOracle:
         actions: list[int] = []
         if not state.moves:
             return actions
-        value = searcher.value(*_sides(state), -self._cells, self._cells)
+        value = searcher.value(*sides(state), -self._cells, self._cells)
         while state.moves:
             action = _reaching(searcher, self.game, state, value)
             actions.append(action)
@@ -480,15 +457,11 @@ class ReversiOracle:
         return actions
 
 
-def _sides(state: State) -> tuple[np.uint64, np.uint64]:
-    return (state.black, state.white) if state.seat == 0 else (state.white, state.black)
-
-
 def _view(searcher: _Searcher, state: State, seat: int, alpha: int) -> int:
     """Return a bound of a position's value for `seat`, above alpha or not."""
     if state.seat == seat:
-        return searcher.value(*_sides(state), alpha, alpha + 1)
-    return -searcher.value(*_sides(state), -alpha - 1, -alpha)
+        return searcher.value(*sides(state), alpha, alpha + 1)
+    return -searcher.value(*sides(state), -alpha - 1, -alpha)
 
 
 def _exactly(searcher: _Searcher, state: State, seat: int, guess: int, cells: int) -> int:
@@ -520,7 +493,7 @@ def _solve(
     searcher.begin(state, nodes, seconds)
     alpha, beta = (-cells, cells) if goal == "exact" else (-1, 1)
     try:
-        value = searcher.value(*_sides(state), alpha, beta)
+        value = searcher.value(*sides(state), alpha, beta)
         if goal == "outcome":
             value = (value > 0) - (value < 0)
         best = _reaching(searcher, game, state, value) if state.moves else None

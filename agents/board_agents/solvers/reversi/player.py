@@ -19,6 +19,7 @@ from board_envs._bits import popcount
 from board_envs._jit import require_numba
 from board_envs.game import Game, check_int
 from board_envs.games.reversi import State
+from board_envs.games.reversi.board import sides
 
 
 class Level(NamedTuple):
@@ -130,7 +131,7 @@ class ReversiAgent(GameAgent):
     def _think(self, state: State, *, whole: bool, with_line: bool = False) -> Thought:
         self._compile()
         deadline = None if self.seconds is None else time.monotonic() + self.seconds
-        own, other = (state.black, state.white) if state.seat == 0 else (state.white, state.black)
+        own, other = sides(state)
         empties = 64 - popcount(own | other)
         reachable = empties <= self.strength.empties
         if reachable and deadline is None:
@@ -209,7 +210,7 @@ class ReversiAgent(GameAgent):
         line = [square]
         state = self.game.step(state, square)
         while len(line) < depth and not self.game.is_terminal(state):
-            own, other = (state.black, state.white) if state.seat == 0 else (state.white, state.black)
+            own, other = sides(state)
             square = self._thinker.best_known(np.uint64(own), np.uint64(other))
             if square == 64:
                 break

@@ -12,6 +12,7 @@ from board_envs._bits import ONE, ZERO, as_int, lowest, popcount
 from board_envs._jit import Kernel, kernel, recursive
 from board_envs.game import Game, check_int
 from board_envs.games.reversi import State
+from board_envs.games.reversi.board import sides
 from board_envs.games.reversi.rules import board_mask
 from board_envs.games.reversi.tiers import make_tier, tier_names
 from board_envs.random import below, check_seed, draw, key_of
@@ -90,7 +91,7 @@ def playouts(
     """
     check_int("reversi", "count", count, 0, 2**31)
     margins = np.zeros(count, np.int8)
-    own, other = (state.black, state.white) if state.seat == 0 else (state.white, state.black)
+    own, other = sides(state)
     run = _make_playouts(int(game.parameters["size"]), tier_names()[0] if tier is None else tier)
     plies = run(own, other, key_of(np.uint64(check_seed(seed))), margins)
     return (margins if state.seat == 0 else -margins), plies

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from board_agents.solvers.reversi.memory import load, store
+from board_agents.solvers.reversi.memory import load, next_move, store
 from board_agents.solvers.reversi.stability import make_stable
 from board_envs._bits import ONE, ZERO, as_int, lowest, popcount
 from board_envs._jit import Kernel, jitable, kernel, recursive
@@ -434,24 +434,6 @@ def _make_search(size: int, tier_name: str, ordering: Ordering | None) -> Search
             (found & (corner_nw | corner_ne)) << np.uint64(8) | (found & (corner_sw | corner_se)) >> np.uint64(8)
         )
         return found | near
-
-    @jitable
-    def next_move(row: np.uint64, k: int, count: int) -> int:
-        """Bring the best of the moves from k on to place k; return its square."""
-        best = k
-        top = load(row, 2 * k)
-        for i in range(k + 1, count):
-            rank = load(row, 2 * i)
-            if rank > top:
-                top = rank
-                best = i
-        if best != k:
-            turned = load(row, 2 * best + 1)
-            store(row, 2 * best, load(row, 2 * k))
-            store(row, 2 * best + 1, load(row, 2 * k + 1))
-            store(row, 2 * k, top)
-            store(row, 2 * k + 1, turned)
-        return as_int(top & np.uint64(255))
 
     def many(own: np.uint64, other: np.uint64, parity: np.uint64, alpha: int, n: int, memory: np.uint64) -> int:
         """Null-window value with n >= DEEP empty squares; meaningless once the search is stopped."""

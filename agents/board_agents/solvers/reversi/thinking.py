@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-import time
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +24,7 @@ from board_agents.solvers.reversi.midgame import (
     make_midgame,
     shallow_depth,
 )
+from board_agents.solvers.reversi.watch import watched
 from board_envs.types import Words
 
 NO_LIMIT = 2**63
@@ -152,31 +151,3 @@ def spread_table(evaluation: Evaluation, selectivity: float | None) -> NDArray[n
                 known = depth if str(depth) in band else MEASURED - depth % 2
                 table[empties, depth] = max(1, round(selectivity * band[str(known)] * UNIT))
     return table
-
-
-def watched(work: Any, stop: Any, deadline: float | None) -> None:
-    """Run `work` in a thread so that time and the keyboard can end it through `stop`."""
-    failed: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            work()
-        except BaseException as error:  # handed on to the caller's thread below
-            failed.append(error)
-
-    worker = threading.Thread(target=run, daemon=True)
-    worker.start()
-    try:
-        while worker.is_alive():
-            left = None if deadline is None else deadline - time.monotonic()
-            if left is not None and left <= 0:
-                stop()
-                worker.join()
-                break
-            worker.join(left)
-    except BaseException:
-        stop()
-        worker.join()
-        raise
-    if failed:
-        raise failed[0]
