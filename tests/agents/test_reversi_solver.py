@@ -13,7 +13,8 @@ pytest.importorskip("numba")
 
 from board_agents.solvers.exhaustive import ExhaustiveOracle
 from board_agents.solvers.reversi import ReversiOracle
-from board_agents.solvers.reversi.search import MEMORY_WORDS, ORDERED, STACK, make_search, row_start
+from board_agents.solvers.reversi.oracle import GUESSED
+from board_agents.solvers.reversi.search import GUESS, MEMORY_WORDS, ORDERED, STACK, make_search, row_start
 from board_agents.solvers.reversi.stability import make_stable
 from board_envs import make_game
 from board_envs._bits import popcount
@@ -53,7 +54,7 @@ def random_states(game, count, seed, empties):
 @pytest.fixture(scope="module")
 def oracles():
     game = make_game("reversi")
-    return {rule: ReversiOracle(game, rule=rule, megabytes=4) for rule in RULES}
+    return {rule: ReversiOracle(game, rule=rule, empties=20, megabytes=4) for rule in RULES}
 
 
 # -- move generation --------------------------------------------------------------------------------------------------
@@ -151,7 +152,7 @@ def test_stable_discs_are_never_turned(size):
 
 @pytest.mark.parametrize("rule", RULES)
 def test_scored_positions(oracles, rule):
-    """1 to 18 empty squares, blocked sides and finished games among them, every move's value where it is known."""
+    """1 to 20 empty squares, blocked sides and finished games among them, every move's value where it is known."""
     game = make_game("reversi")
     field = "score" if rule == "empties-to-winner" else "score_raw"
     moves_seen = 0
@@ -278,7 +279,8 @@ def test_out_of_reach_is_said(oracles):
     for limits in ({"nodes": 20_000}, {"seconds": 0.05}):
         solution = oracle.solve(start, **limits)
         assert (solution.value, solution.best) == (None, None)
-    assert oracle.solve(start, nodes=20_000).nodes <= 20_100
+    for nodes in (20, 20_000):
+        assert oracle.solve(start, nodes=nodes).nodes <= nodes + 100
 
 
 def test_a_stopped_search_leaves_nothing_false_behind():
@@ -428,3 +430,38 @@ def test_an_ordering_changes_the_way_never_the_value(oracles):
             assert {solution.value for solution in found} == {sign * record["score"]}
             nodes = [total + solution.nodes for total, solution in zip(nodes, found, strict=True)]
     assert nodes[1] > nodes[0] > 0
+
+
+# -- the first guess --------------------------------------------------------------------------------------------------
+
+
+def test_a_first_guess_changes_the_way_never_the_value(monkeypatch):
+    game = make_game("reversi")
+    records = [record for record in RECORDS if 13 <= record["board"].count("-") <= 16]
+    nodes = {"right": 0, "low": 0, "high": 0, "odd": 0}
+    for record in records:
+        state, sign = position(game, record)
+        value = sign * record["score"]
+        for name, bar in {"right": value - 1, "low": -63, "high": 63, "odd": value}.items():
+            oracle = ReversiOracle(game, rule="empties-to-winner", megabytes=1)
+            monkeypatch.setattr(oracle._searcher, "_first_bar", lambda *_, bar=bar: bar)
+            solution = oracle.solve(state)
+            assert solution.value == value
+            nodes[name] += solution.nodes
+    assert nodes["right"] < min(nodes["low"], nodes["high"])
+
+
+def test_from_19_empty_squares_up_every_thread_begins_at_the_same_guess():
+    game = make_game("reversi")
+    record = next(record for record in RECORDS if record["board"].count("-") >= GUESSED)
+    state, sign = position(game, record)
+    assert sign == 1
+    for threads in (1, 3):
+        oracle = ReversiOracle(game, rule="empties-to-winner", threads=threads)
+        assert oracle.solve(state).value == record["score"]
+        bars = {int(searcher._memory[GUESS]) - 100 for searcher in (oracle._searcher, *oracle._searcher.helpers)}
+        assert len(bars) == 1
+        assert abs(bars.pop() - record["score"]) < 12
+    smaller = next(record for record in RECORDS if record["board"].count("-") == 16)
+    oracle.solve(position(game, smaller)[0])
+    assert oracle._searcher._memory[GUESS] == 99

@@ -17,7 +17,7 @@ from board_envs.types import Words
 _EVALUATION, _SCRATCH = 0, 1
 _CORNERS = np.uint64(0x8100000000000081)
 
-_REPLY = 5 * UNIT
+_REPLY = 3 * UNIT
 """A reply less makes as good a move as this gain in the estimate: what leaves the other little is refuted sooner."""
 
 
@@ -63,7 +63,7 @@ def make_ordering(tier_name: str) -> Ordering:
         mine, theirs = own | turned | (ONE << np.uint64(square)), other ^ turned
         replies = legal_moves(theirs, mine)
         # No constants: numba would compile `ahead` once more for each.
-        depth = as_int(np.uint64(0 if n < 17 else 1 if n < 19 else 2 if n < 21 else 3))
+        depth = as_int(np.uint64(0 if n < 17 else 1 if n < 18 else 2 if n < 20 else 3 if n < 22 else 4))
         widest = as_int(np.uint64(65 * UNIT))
         value = -ahead(theirs, mine, depth, -widest, widest, n - 1, context)
         return value - (popcount(replies) + popcount(replies & _CORNERS)) * _REPLY

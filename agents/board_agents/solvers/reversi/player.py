@@ -163,9 +163,7 @@ class ReversiAgent(GameAgent):
     def _compile(self) -> None:
         """Compile before the first clock is started."""
         if not self._ready:
-            start = self.game.initial_state()
-            self._thinker.begin()
-            self._thinker.search(start.black, start.white, 1)
+            self._thinker.compile()
             self._oracle.solve(self.game.parse("X" * 64 + " X"))
             self._ready = True
 

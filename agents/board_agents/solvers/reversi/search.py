@@ -25,11 +25,11 @@ from board_envs._jit import Kernel, jitable, kernel, recursive
 from board_envs.games.reversi import tiers
 from board_envs.games.reversi.rules import bit_index, board_mask
 
-NODES, STOP, LIMIT, TABLE, SHIFT, DATE, BONUS, BUSY, CONTEXT, STACK = range(10)
+NODES, STOP, LIMIT, TABLE, SHIFT, DATE, BONUS, BUSY, CONTEXT, GUESS, STACK = range(11)
 """Words of a search's memory: positions visited; set to 1 to stop; the number of positions to stop at; address and
 64 - log2(buckets) of the table; number of this search, 0 to 255; 1 if the winner gets the empty squares; address of the
-board of positions that threads are at, 0 without other threads; what the `Ordering` is handed; the moves of the
-positions on the path, see `row_start`."""
+board of positions that threads are at, 0 without other threads; what the `Ordering` is handed; the first bar of a
+search for the exact value, + 100; the moves of the positions on the path, see `row_start`."""
 
 MEMORY_WORDS = STACK + 64 * 65
 ENTRY, BUCKET = 4, 8
@@ -376,23 +376,32 @@ def _make_search(size: int, tier_name: str, ordering: Ordering | None) -> Search
     rank_of = no_ordering if ordering is None else ordering
 
     @jitable
+    def gather(own: np.uint64, other: np.uint64, moves: np.uint64, row: np.uint64) -> int:
+        """Write each move's square, and what it turns, into the row; return how many there are."""
+        k = 0
+        while moves != ZERO:
+            square = lowest(moves)
+            moves &= moves - ONE
+            store(row, 2 * k, np.uint64(square))
+            store(row, 2 * k + 1, flipped(own, other, square))
+            k += 1
+        return k
+
+    @jitable
     def order(
         own: np.uint64,
         other: np.uint64,
-        moves: np.uint64,
+        count: int,
         parity: np.uint64,
         n: int,
         first: int,
         row: np.uint64,
         context: np.uint64,
-    ) -> int:
-        """Write each move's rank and square, and what it turns, into the row; return how many there are."""
-        k = 0
-        while moves != ZERO:
-            square = lowest(moves)
-            moves &= moves - ONE
-            turned = flipped(own, other, square)
-            store(row, 2 * k + 1, turned)
+    ) -> None:
+        """Write the ranks of the moves in the row above their squares."""
+        for k in range(count):
+            square = as_int(load(row, 2 * k))
+            turned = load(row, 2 * k + 1)
             rank = 1 << 40
             if square == first:
                 pass
@@ -411,8 +420,6 @@ def _make_search(size: int, tier_name: str, ordering: Ordering | None) -> Search
                     rank -= popcount(around(mine) & ~(mine | theirs) & board) * 64
                     rank += popcount(stable_corners(mine)) * 256
             store(row, 2 * k, (np.uint64(rank) << np.uint64(8)) | np.uint64(square))
-            k += 1
-        return k
 
     @jitable
     def around(word: np.uint64) -> np.uint64:
@@ -465,11 +472,11 @@ def _make_search(size: int, tier_name: str, ordering: Ordering | None) -> Search
                 return final(own, other, as_int(load(memory, BONUS)))
             return -many(other, own, parity, -alpha - 1, n, memory)
         row = memory + np.uint64(row_start(n) * 8)
-        count = order(own, other, moves, parity, n, first, row, load(memory, CONTEXT))
+        count = gather(own, other, moves, row)
         if n >= ETC:
             for k in range(count):
                 turned = load(row, 2 * k + 1)
-                mine = own | turned | (ONE << (load(row, 2 * k) & np.uint64(63)))
+                mine = own | turned | (ONE << load(row, 2 * k))
                 theirs = other ^ turned
                 found = probe(bucket_of(theirs, mine, memory), theirs, mine)
                 if found != ZERO:
@@ -482,11 +489,12 @@ def _make_search(size: int, tier_name: str, ordering: Ordering | None) -> Search
                             value,
                             alpha,
                             alpha + 1,
-                            as_int(load(row, 2 * k) & np.uint64(63)),
+                            as_int(load(row, 2 * k)),
                             n,
                             load(memory, DATE),
                         )
                         return value
+        order(own, other, count, parity, n, first, row, load(memory, CONTEXT))
         busy = ZERO
         if n >= SHARED:
             busy = load(memory, BUSY)
@@ -599,7 +607,8 @@ def _make_search(size: int, tier_name: str, ordering: Ordering | None) -> Search
             first = as_int((data >> np.uint64(16)) & np.uint64(255))
         row = memory + np.uint64(row_start(n) * 8)
         parity = parity_of(board & ~(own | other))
-        count = order(own, other, moves, parity, n, first, row, load(memory, CONTEXT))
+        count = gather(own, other, moves, row)
+        order(own, other, count, parity, n, first, row, load(memory, CONTEXT))
         best = NONE
         best_square = 64
         low = alpha
@@ -630,9 +639,9 @@ def _make_search(size: int, tier_name: str, ordering: Ordering | None) -> Search
 
     @jitable
     def converge(own: np.uint64, other: np.uint64, n: int, memory: np.uint64) -> int:
-        """Exact value by null windows alone, each at the bound that the one before left (Plaat's MTD)."""
+        """Exact value by null windows alone, from GUESS on each at the bound that the one before left (Plaat's MTD)."""
         lower, upper = NONE, -NONE
-        guess = -1
+        guess = as_int(load(memory, GUESS)) - 100
         while lower < upper and load(memory, STOP) == ZERO:
             value = null_window(own, other, guess, n, memory)
             if value > guess:

@@ -25,6 +25,8 @@ from board_agents.solvers.reversi.midgame import (
     shallow_depth,
 )
 from board_agents.solvers.reversi.watch import watched
+from board_envs.games.reversi.board import sides
+from board_envs.registry import make_game
 from board_envs.types import Words
 
 NO_LIMIT = 2**63
@@ -76,13 +78,24 @@ class Thinker:
         self._values = np.zeros(64, np.int64)
         self._out = np.zeros(3, np.int64)
 
-    def begin(self) -> None:
-        """Forget earlier searches, so that the same position gives the same answer whatever came before."""
+    def compile(self) -> None:
+        """Compile, or load what was compiled, before a clock is started."""
+        self.begin()
+        self.search(*sides(make_game("reversi").initial_state()), 1)
+
+    def begin(self, nodes: int = NO_LIMIT) -> None:
+        """Forget earlier searches, so that the same position gives the same answer whatever came before.
+
+        Args:
+            nodes: positions visited until the next `begin`, at most; then the running search is stopped.
+
+        """
         date = int(self._memory[DATE]) % 255 + 1
         if date == 1:
             self._table[:] = 0
         self._memory[DATE] = date
         self._memory[NODES] = self._memory[STOP] = 0
+        self._memory[LIMIT] = nodes
 
     @property
     def nodes(self) -> int:
