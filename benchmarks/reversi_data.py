@@ -57,7 +57,8 @@ def main() -> int:
         for rule in ("empties-to-winner", "plain")
     }
     started = time.perf_counter()
-    oracles["plain"].solve(game.parse("X" * 63 + "- X"))
+    for oracle in oracles.values():
+        oracle.prepare()
     print(f"compiled or loaded in {time.perf_counter() - started:.1f} s")
     differences = 0
     for name in options.files:

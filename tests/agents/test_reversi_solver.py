@@ -394,6 +394,15 @@ def test_parameters_are_checked():
         ReversiOracle(make_game("nim"))
 
 
+def test_a_prepared_oracle_has_all_that_its_reach_needs():
+    game = make_game("reversi")
+    for empties, wanted in ((14, (False, False)), (18, (True, False)), (20, (True, True))):
+        oracle = ReversiOracle(game, empties=empties, megabytes=1)
+        oracle.prepare()
+        assert oracle._searcher._search.window.signatures
+        assert (oracle._searcher._context is not None, oracle._searcher._thinker is not None) == wanted
+
+
 def test_one_compilation_serves_all_positions(oracles):
     assert oracles
     assert len(oracles["plain"]._searcher._search.window.signatures) == 1

@@ -314,6 +314,11 @@ class ReversiOracle:
         """Return an action of the highest value, None if the game is over or the position out of reach."""
         return self.solve(state).best if self._empty_squares(state) <= self.empties else None
 
+    def prepare(self) -> None:
+        """Compile, or load what was compiled, for all positions within reach: no question after this waits for it."""
+        with self._lock:
+            self._compile(self._searcher, self.empties)
+
     def solve(
         self, state: State, *, goal: str = "exact", nodes: int | None = None, seconds: float | None = None
     ) -> Solution:
@@ -367,8 +372,7 @@ class ReversiOracle:
             # Compiled by one thread, before the others want it.
             searchers = [self._make_searcher(self._table.part(i, threads)) for i in range(threads)]
             if positions:
-                searchers[0].learn(max(map(self._empty_squares, positions)))
-                _solve(searchers[0], self.game, self._finished(), goal, None, None)
+                self._compile(searchers[0], max(map(self._empty_squares, positions)))
             free = list(searchers)
 
             def one(state: State) -> Solution:
@@ -451,9 +455,11 @@ class ReversiOracle:
     def _empty_squares(self, state: State) -> int:
         return self._cells - popcount(state.black | state.white)
 
-    def _finished(self) -> State:
-        """A position whose search takes no time: a full board."""
-        return self.game.parse("X" * self._cells + " X")
+    def _compile(self, searcher: _Searcher, empties: int) -> None:
+        """Compile, or load what was compiled, for positions of up to so many empty squares."""
+        searcher.learn(empties)
+        full = self.game.parse("X" * self._cells + " X")
+        _solve(searcher, self.game, full, "exact", None, None)
 
     def _asked(self, state: State, answer: Callable[[_Searcher], Any], unknown: Any) -> Any:
         with self._lock:

@@ -164,7 +164,7 @@ class ReversiAgent(GameAgent):
         """Compile before the first clock is started."""
         if not self._ready:
             self._thinker.compile()
-            self._oracle.solve(self.game.parse("X" * 64 + " X"))
+            self._oracle.prepare()
             self._ready = True
 
     def _solve(self, state: State, whole: bool, seconds: float | None) -> Thought | None:
