@@ -130,6 +130,14 @@ def test_damaged_files_are_refused(old, new, message):
         Suite.parse(good.replace(old, new, 1), "file")
 
 
+def test_files_that_are_empty_or_no_text_are_refused_by_name(tmp_path):
+    path = tmp_path / "own.suite"
+    for data, message in ((b"", "no header"), ("é".encode("latin-1"), "no text")):
+        path.write_bytes(data)
+        with pytest.raises(ValueError, match=f"own.suite: {message}"):
+            read_suite(path)
+
+
 def test_a_game_without_a_suite_says_which_there_are():
     with pytest.raises(SuiteError, match=r"no published suite for .*rows=4.*nim"):
         load_suite(SMALL)

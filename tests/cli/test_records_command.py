@@ -67,3 +67,13 @@ def test_games_of_people_are_imported_and_what_is_wrong_with_them_is_told(run, t
     code, out, err = run("records", "import", tmp_path / "games.wtb", target, "--overwrite")
     assert (code, out) == (2, "")
     assert "games.wtb" in err
+
+
+def test_bytes_that_are_no_text_are_told_in_one_line(run, tmp_path):
+    source, target = tmp_path / "games.txt", tmp_path / "games.jsonl"
+    source.write_bytes("d3c3\nd3é\n".encode("latin-1"))
+    code, out, err = run("records", "import", source, target)
+    assert (code, out) == (2, "")
+    assert f"{source}: no text" in err
+    assert err.count("\n") == 1
+    assert not target.exists()

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import board_envs
 from board_agents.arena import minari
 from board_agents.arena.records import FORMAT, Ending, GameRecord, RecordError, parameters_of
-from board_agents.arena.storage import RecordFile, is_database, write_whole
+from board_agents.arena.storage import RecordFile, is_database, read_text, write_whole
 from board_envs.types import MissingExtraError, Outcome
 
 
@@ -217,11 +217,7 @@ def _unquoted(text: str) -> str:
 
 
 def _read_transcripts(source: str) -> Iterator[GameRecord]:
-    try:
-        text = Path(source).read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise RecordError(f"{source}: no text ({error})") from error
-    for number, block in enumerate(filter(str.strip, text.split("\n\n")), 1):
+    for number, block in enumerate(filter(str.strip, read_text(source).split("\n\n")), 1):
         yield _read_block(source, number, block)
 
 

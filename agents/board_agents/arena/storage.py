@@ -38,6 +38,14 @@ def write_whole(target: str | Path, write: Callable[[Path], Any]) -> None:
             temporary.unlink(missing_ok=True)
 
 
+def read_text(source: str | Path) -> str:
+    """Return the text of a file in UTF-8; RecordError names a file that holds anything else."""
+    try:
+        return Path(source).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise RecordError(f"{source}: no text ({error})") from error
+
+
 class Records(Protocol):
     """What a run appends to and continues from."""
 

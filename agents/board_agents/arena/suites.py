@@ -19,7 +19,7 @@ from board_agents.arena.openings import position_key
 from board_agents.arena.play import Builder, play_game
 from board_agents.arena.quality import QualityReport, judge_decision, outcome_for_mover, unit_of
 from board_agents.arena.records import parameters_of
-from board_agents.arena.storage import write_whole
+from board_agents.arena.storage import read_text, write_whole
 from board_envs.game import Game
 from board_envs.random import Stream, check_seed
 from board_envs.registry import make_game, snake_name
@@ -105,7 +105,8 @@ class Suite:
     @classmethod
     def parse(cls, text: str, name: str) -> Suite:
         """Read a file's text; SuiteError names the file and what is wrong."""
-        head, *lines = text.splitlines()
+        head, _, rest = text.partition("\n")
+        lines = rest.splitlines()
         try:
             header = json.loads(head)
             parameters = parameters_of(header["parameters"])
@@ -142,8 +143,8 @@ def load_suite(game: Game[Any]) -> Suite:
 
 
 def read_suite(path: Path) -> Suite:
-    """Return the suite of a file."""
-    return Suite.parse(path.read_text(encoding="utf-8"), str(path))
+    """Return the suite of a file; SuiteError or RecordError names it and what is wrong."""
+    return Suite.parse(read_text(path), str(path))
 
 
 def build_suite(

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import board_envs
 from board_agents.arena.records import Ending, GameRecord, RecordError
+from board_agents.arena.storage import read_text
 from board_envs.game import Game
 from board_envs.games.reversi import score
 from board_envs.types import IllegalActionError, Outcome
@@ -69,8 +70,13 @@ def read_wthor(source: str, report: Callable[[Remark], None]) -> Iterator[GameRe
 
 
 def read_lists(source: str, game: Game[Any], report: Callable[[Remark], None]) -> Iterator[GameRecord]:
-    """Yield the games of a text file, one transcript a line; empty lines are skipped, remarks go to `report`."""
-    for number, line in enumerate(Path(source).read_text(encoding="utf-8").splitlines(), 1):
+    """Yield the games of a text file, one transcript a line; empty lines are skipped, remarks go to `report`.
+
+    Raises:
+        RecordError: the file holds no text in UTF-8.
+
+    """
+    for number, line in enumerate(read_text(source).splitlines(), 1):
         if not line.strip():
             continue
         try:
