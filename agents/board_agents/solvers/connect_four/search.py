@@ -16,9 +16,10 @@ import functools
 import numpy as np
 from numpy.typing import NDArray
 
+from board_agents.solvers.awale.memory import prefetch
 from board_agents.solvers.connect_four.geometry import geometry, make_safe_replies, make_winning_squares
 from board_agents.solvers.connect_four.table import layout, make_table
-from board_envs._bits import ONE, ZERO, as_int, clear_lowest, lowest, popcount
+from board_envs._bits import ONE, ZERO, as_int, clear_lowest, leading_zeros, lowest, popcount
 from board_envs._jit import Kernel, jitable, kernel
 from board_envs.games.connect_four.alignments import alignments
 from board_envs.games.connect_four.rules import bit_index, make_has_line
@@ -27,7 +28,7 @@ from board_envs.types import Words
 Ints = NDArray[np.int64]
 
 # Columns of a stack frame (int64).
-BETA, BEST, LOWER, UPPER, COUNT, NEXT, STARTED, PREVIOUS = range(8)
+BETA, BEST, LOWER, UPPER, STARTED, PREVIOUS = range(6)
 FRAME = 8
 # What a search keeps between two calls (int64).
 POSITION, DEPTH, ENTERING, NODES, LIMIT, STOP, BIG_BITS, SMALL_BITS, GUESS = range(9)
@@ -48,6 +49,8 @@ NO_TABLE = 10
 LOOK_AHEAD = 11
 """With so many empty squares or more, the children's table entries are looked at before any is searched."""
 
+NEVER = -(1 << 62)
+KNOWN = 1 << 46
 HISTORY_LIMIT = 2000
 UNIT = 5120
 """What one point of a static feature weighs against history."""
@@ -55,8 +58,8 @@ UNIT = 5120
 
 @functools.cache
 def square_values(rows: int, columns: int, connect: int) -> Ints:
-    """Return the static value of each bit: int64 (64,); lines through it, in UNITs, low rows first."""
-    values = np.zeros(64, np.int64)
+    """Return the static value of each bit: int64 (65,); lines through it, in UNITs, low rows first."""
+    values = np.zeros(65, np.int64)
     lines = alignments(rows, columns, connect)
     most = max(1, int(lines.max()))
     for row, bits in enumerate(bit_index(rows, columns)):
@@ -76,7 +79,7 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
     """
     facts = geometry(rows, columns, connect)
     cut = layout(facts.key_bits, facts.cells, columns)
-    scatter, probe, store = make_table(cut)
+    scatter, line_of, probe, store = make_table(cut)
     winning_squares = make_winning_squares(rows, connect)
     safe_replies = make_safe_replies(rows, columns, connect)
     has_line = make_has_line(rows, connect)
@@ -96,28 +99,45 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
     low_rows = np.uint64(int(bottom) * 3)
 
     @jitable
-    def describe(own: np.uint64, mask: np.uint64, safe: np.uint64, good_rows: np.uint64, lanes: Words) -> None:
-        """Write, a lane a column, each safe move, the opponent's safe replies to it and its static points."""
+    def describe(
+        own: np.uint64, mask: np.uint64, safe: np.uint64, good_rows: np.uint64, lanes: Words
+    ) -> np.uint64:
+        """Write, a lane a column, the opponent's safe replies to each safe move and the move's static points.
+
+        Returns the moves to which the opponent has no safe reply: they win with the next stone but one.
+        """
         threats_now = winning_squares(own) & board & ~mask
         below_own_threat = threats_now >> ONE
+        wins = ZERO
         for i in range(lanes_count):
             move = safe & (first_column << np.uint64(i * height))
             mine = own | move
             occupied = mask | move
             threats = winning_squares(mine) & board & ~occupied
-            replies = safe_replies(threats, occupied)
-            points = (
+            answers = safe_replies(threats, occupied)
+            wins |= move if answers == ZERO else ZERO
+            lanes[i] = answers
+            lanes[lanes_count + i] = np.uint64(
                 256
                 + 2 * popcount(threats)
                 + 2 * popcount(threats & good_rows)
                 + 2 * popcount(threats & low_rows)
                 + 4 * popcount(threats & (threats << ONE))
-                - 4 * popcount(replies)
+                - 4 * popcount(answers)
                 - 36 * popcount(move & below_own_threat)
             )
-            lanes[i] = move
-            lanes[lanes_count + i] = replies
-            lanes[2 * lanes_count + i] = np.uint64(points)
+        return wins
+
+    @jitable
+    def answer(mine: np.uint64, occupied: np.uint64) -> np.uint64:
+        """Return the opponent's safe replies after a move."""
+        return safe_replies(winning_squares(mine) & board & ~occupied, occupied)
+
+    @jitable
+    def name_children(theirs: np.uint64, mask: np.uint64, safe: np.uint64, keys: Words) -> None:
+        """Write, a lane a column, the scattered key after each safe move; that of no move where there is none."""
+        for i in range(lanes_count):
+            keys[i] = scatter(theirs + (mask | (safe & (first_column << np.uint64(i * height)))))
 
     @jitable
     def follow_up(mine: np.uint64, occupied: np.uint64) -> int:
@@ -178,12 +198,8 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
         return as_int((payload >> move_shift) & move_mask) - 1
 
     @jitable
-    def log2(n: int) -> int:
-        k = 0
-        while n > 1:
-            n >>= 1
-            k += 1
-        return k
+    def reward(history: NDArray[np.int16], place: int, change: int) -> None:
+        history[place] = max(-HISTORY_LIMIT, min(HISTORY_LIMIT, history[place] + change))
 
     @jitable
     def window_end(low: int, high: int, guess: int) -> int:
@@ -241,13 +257,15 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
         own: Words,
         mask: Words,
         safe: Words,
+        untried: Words,
         frames: Ints,
-        order: Ints,
+        ranks: Ints,
         replies: Words,
         lanes: Words,
+        keys: Words,
         big: Words,
         small: Words,
-        history: Ints,
+        history: NDArray[np.int16],
         values: Ints,
         control: Ints,
     ) -> int:
@@ -258,6 +276,8 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
         limit = control[LIMIT]
         big_bits = np.uint64(control[BIG_BITS])
         small_bits = np.uint64(control[SMALL_BITS])
+        big_address = np.uint64(big.ctypes.data)
+        small_address = np.uint64(small.ctypes.data)
         value = 0
         root_empties = 0
         if d >= 0:
@@ -289,6 +309,8 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                 frames[0, PREVIOUS] = 64
                 d = 0
                 entering = True
+            going_down = False
+            move = reply = ZERO
             if entering:
                 if nodes >= limit or control[STOP] != 0:
                     control[POSITION] = position
@@ -306,154 +328,174 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                 upper = (empties - 1) // 2
                 lower = -((empties - 2) // 2)
                 known_move = -1
+                done = True
                 if empties <= 2:
                     value = 0
-                    d -= 1
                 elif upper < beta:
                     value = upper
-                    d -= 1
                 elif lower >= beta:
                     value = lower
-                    d -= 1
                 else:
-                    cut_off = False
-                    if empties >= NO_TABLE:
-                        key = scatter(mine + occupied)
-                        if empties >= FEW_EMPTIES:
-                            found = probe(big, big_bits, key)
-                        else:
-                            found = probe(small, small_bits, key)
-                        if found != ZERO:
-                            lower = max(lower, lower_of(found))
-                            upper = min(upper, upper_of(found))
-                            if move_bits > 0:
-                                known_move = move_of(found)
-                    if empties >= FOLLOW_UP and lower < beta <= upper:
-                        if empties % 2 == 1:
-                            upper = min(upper, owed_square(mine, occupied))
-                        elif beta >= 0:
-                            upper = min(upper, follow_up(mine, occupied))
-                    if lower >= beta:
-                        value = lower
-                        cut_off = True
-                    elif upper < beta:
-                        value = upper
-                        cut_off = True
-                    if not cut_off:
-                        stones_even = (cells - empties) % 2 == 0
-                        describe(mine, occupied, can, odd_rows if stones_even else even_rows, lanes)
-                        rest = can
-                        n = 0
-                        previous = frames[d, PREVIOUS] * 64
-                        while rest != ZERO:
-                            square = lowest(rest)
-                            rest = clear_lowest(rest)
-                            column = square // height
-                            answer = lanes[lanes_count + column]
-                            if answer == ZERO:
-                                # The opponent cannot prevent the next stone but one from winning.
-                                value = (empties - 1) // 2
-                                cut_off = True
-                                break
-                            points = as_int(lanes[2 * lanes_count + column]) * UNIT + values[square]
-                            if empties >= NO_TABLE:
-                                points += history[64 * 64 + square] + history[previous + square]
-                            if column == known_move:
-                                points += 1 << 40
-                            entry = (points << 6) | column
-                            k = n
-                            while k > 0 and order[d, k - 1] < entry:
-                                order[d, k] = order[d, k - 1]
-                                k -= 1
-                            order[d, k] = entry
-                            replies[d, column] = answer
-                            n += 1
-                        if not cut_off:
-                            # No move wins with the next stone but one.
-                            upper = min(upper, (empties - 3) // 2)
-                            if upper < beta:
-                                value = upper
-                                cut_off = True
-                        if not cut_off and empties >= LOOK_AHEAD and n > 1:
-                            theirs = mine ^ occupied
-                            for k in range(n):
-                                column = order[d, k] & 63
-                                key = scatter(theirs + (occupied | lanes[column]))
-                                if empties - 1 >= FEW_EMPTIES:
-                                    found = probe(big, big_bits, key)
-                                else:
-                                    found = probe(small, small_bits, key)
-                                if found != ZERO and -upper_of(found) >= beta:
-                                    value = -upper_of(found)
-                                    cut_off = True
-                                    break
-                        if not cut_off:
-                            frames[d, BEST] = -cells
-                            frames[d, LOWER] = lower
-                            frames[d, UPPER] = upper
-                            frames[d, COUNT] = n
-                            frames[d, NEXT] = 0
-                            frames[d, STARTED] = nodes
-                    if cut_off:
-                        d -= 1
+                    done = False
+                if not done and empties >= NO_TABLE:
+                    key = scatter(mine + occupied)
+                    if empties >= FEW_EMPTIES:
+                        found = probe(big, big_bits, key)
                     else:
-                        # Down to the first move.
-                        column = order[d, 0] & 63
-                        move = lanes[column]
-                        own[d + 1] = mine ^ occupied
-                        mask[d + 1] = occupied | move
-                        safe[d + 1] = replies[d, column]
-                        frames[d + 1, BETA] = 1 - beta
-                        frames[d + 1, PREVIOUS] = lowest(move)
-                        d += 1
-                        entering = True
+                        found = probe(small, small_bits, key)
+                    if found != ZERO:
+                        lower = max(lower, lower_of(found))
+                        upper = min(upper, upper_of(found))
+                        if move_bits > 0:
+                            known_move = move_of(found)
+                        if lower >= beta:
+                            value = lower
+                            done = True
+                        elif upper < beta:
+                            value = upper
+                            done = True
+                if not done and empties >= FOLLOW_UP:
+                    if empties % 2 == 1:
+                        upper = min(upper, owed_square(mine, occupied))
+                    elif beta >= 0:
+                        upper = min(upper, follow_up(mine, occupied))
+                    if upper < beta:
+                        value = upper
+                        done = True
+                if not done:
+                    single = clear_lowest(can) == ZERO
+                    wins = ZERO
+                    if single:
+                        wins = answer(mine | can, occupied | can)
+                    else:
+                        if empties >= LOOK_AHEAD:
+                            # The children's lines are on their way while this node is described.
+                            name_children(mine ^ occupied, occupied, can, keys)
+                            if empties > FEW_EMPTIES:
+                                for i in range(lanes_count):
+                                    prefetch(big_address + (line_of(big_bits, keys[i]) << np.uint64(3)))
+                        good_rows = odd_rows if (cells - empties) % 2 == 0 else even_rows
+                        wins = describe(mine, occupied, can, good_rows, lanes)
+                    if single:
+                        done = wins == ZERO
+                    else:
+                        done = wins != ZERO
+                    if done:
+                        # The opponent cannot prevent the next stone but one from winning.
+                        value = (empties - 1) // 2
+                    else:
+                        # No move wins with the next stone but one.
+                        upper = min(upper, (empties - 3) // 2)
+                        if upper < beta:
+                            value = upper
+                            done = True
+                    if not done and not single and empties >= LOOK_AHEAD:
+                        best = -cells
+                        rest = can
+                        while rest != ZERO:
+                            key = keys[lowest(rest) // height]
+                            rest = clear_lowest(rest)
+                            if empties > FEW_EMPTIES:
+                                found = probe(big, big_bits, key)
+                            else:
+                                found = probe(small, small_bits, key)
+                            best = max(best, -upper_of(found) if found != ZERO else -cells)
+                        if best >= beta:
+                            value = best
+                            done = True
+                    if not done:
+                        frames[d, BEST] = -cells
+                        frames[d, LOWER] = lower
+                        frames[d, UPPER] = upper
+                        frames[d, STARTED] = nodes
+                        going_down = True
+                        if single:
+                            move = can
+                            reply = wins
+                        else:
+                            rank = NEVER
+                            if empties >= NO_TABLE:
+                                previous = frames[d, PREVIOUS] * 65
+                                for i in range(lanes_count):
+                                    square = lowest(can & (first_column << np.uint64(i * height)))
+                                    points = as_int(lanes[lanes_count + i]) * UNIT + values[square]
+                                    points += history[64 * 65 + square] + history[previous + square]
+                                    points = points << 6 | i if square < 64 else NEVER
+                                    if i == known_move:
+                                        points |= KNOWN
+                                    ranks[d, i] = points
+                                    rank = max(rank, points)
+                            else:
+                                for i in range(lanes_count):
+                                    square = lowest(can & (first_column << np.uint64(i * height)))
+                                    points = as_int(lanes[lanes_count + i]) * UNIT + values[square]
+                                    points = points << 6 | i if square < 64 else NEVER
+                                    ranks[d, i] = points
+                                    rank = max(rank, points)
+                            for i in range(lanes_count):
+                                replies[d, i] = lanes[i]
+                            column = rank & 63
+                            ranks[d, column] = NEVER
+                            move = can & (first_column << np.uint64(column * height))
+                            reply = lanes[column]
+                        untried[d] = can ^ move
+                if done:
+                    d -= 1
             elif d >= 0:
                 # A child of this frame returned `value`.
                 score = -value
                 beta = frames[d, BETA]
                 frames[d, BEST] = max(frames[d, BEST], score)
-                now = frames[d, NEXT]
                 empties = root_empties - d
-                if score >= beta or now + 1 == frames[d, COUNT]:
+                if score >= beta or untried[d] == ZERO:
                     lower = frames[d, LOWER]
                     upper = frames[d, UPPER]
                     column = -1
                     if score >= beta:
                         value = score
                         lower = max(lower, score)
-                        column = order[d, now] & 63
-                        if now > 0 and empties >= NO_TABLE:
+                        square = frames[d + 1, PREVIOUS]
+                        column = square // height
+                        tried = safe[d] & ~untried[d] & ~(ONE << np.uint64(square))
+                        if tried != ZERO and empties >= NO_TABLE:
                             # History: this move up, those tried before it down.
-                            previous = frames[d, PREVIOUS] * 64
-                            for k in range(now + 1):
-                                tried = safe[d] & (first_column << np.uint64((order[d, k] & 63) * height))
+                            previous = frames[d, PREVIOUS] * 65
+                            reward(history, 64 * 65 + square, 9)
+                            reward(history, previous + square, 9)
+                            while tried != ZERO:
                                 square = lowest(tried)
-                                change = 9 if k == now else -5
-                                for place in (64 * 64 + square, previous + square):
-                                    history[place] = max(-HISTORY_LIMIT, min(HISTORY_LIMIT, history[place] + change))
+                                tried = clear_lowest(tried)
+                                reward(history, 64 * 65 + square, -5)
+                                reward(history, previous + square, -5)
                     else:
                         value = min(frames[d, BEST], upper)
                         upper = value
                     if empties >= NO_TABLE:
                         key = scatter(own[d] + mask[d])
-                        payload = pack(lower, upper, column, log2(nodes - frames[d, STARTED] + 1))
+                        payload = pack(lower, upper, column, 63 - leading_zeros(np.uint64(nodes - frames[d, STARTED] + 1)))
                         if empties >= FEW_EMPTIES:
                             store(big, big_bits, key, payload)
                         else:
                             store(small, small_bits, key, payload)
                     d -= 1
                 else:
-                    now += 1
-                    frames[d, NEXT] = now
-                    column = order[d, now] & 63
-                    move = safe[d] & (first_column << np.uint64(column * height))
-                    own[d + 1] = own[d] ^ mask[d]
-                    mask[d + 1] = mask[d] | move
-                    safe[d + 1] = replies[d, column]
-                    frames[d + 1, BETA] = 1 - beta
-                    frames[d + 1, PREVIOUS] = lowest(move)
-                    d += 1
-                    entering = True
+                    going_down = True
+                    rank = ranks[d, 0]
+                    for i in range(1, lanes_count):
+                        rank = max(rank, ranks[d, i])
+                    column = rank & 63
+                    ranks[d, column] = NEVER
+                    move = untried[d] & (first_column << np.uint64(column * height))
+                    untried[d] ^= move
+                    reply = replies[d, column]
+            if going_down:
+                own[d + 1] = own[d] ^ mask[d]
+                mask[d + 1] = mask[d] | move
+                safe[d + 1] = reply
+                frames[d + 1, BETA] = 1 - frames[d, BETA]
+                frames[d + 1, PREVIOUS] = lowest(move)
+                d += 1
+                entering = True
             if d < 0 and not entering:
                 # The root's null window is answered.
                 narrow(bounds, position, value, frames[0, BETA])

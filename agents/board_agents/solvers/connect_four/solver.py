@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from board_agents.solvers.connect_four import search as stack
 from board_agents.solvers.connect_four.book import Book
 from board_agents.solvers.connect_four.geometry import geometry, has_lines
-from board_agents.solvers.connect_four.table import LINE, SMALL_INDEX_BITS
+from board_agents.solvers.connect_four.table import HUGE_PAGE, LINE, SMALL_INDEX_BITS, aligned
 from board_envs._bits import popcount
 from board_envs._jit import require_numba
 from board_envs.game import Game
@@ -70,10 +70,10 @@ class Memory:
     def of_size(cls, megabytes: int, key_bits: int) -> Memory:
         """Return empty tables; the big one takes the largest power of two of bytes that `megabytes` hold."""
         big_bits = max((megabytes << 20) // (8 * LINE), 1 << SMALL_INDEX_BITS).bit_length() - 1
-        return cls(
-            np.zeros(LINE << min(big_bits, key_bits), np.uint64),
-            np.zeros(LINE << min(SMALL_INDEX_BITS, key_bits), np.uint64),
-        )
+        big, small = LINE << min(big_bits, key_bits), LINE << min(SMALL_INDEX_BITS, key_bits)
+        # In one piece that ends a huge page later, so that the small table lies in a huge page too.
+        words = aligned((big + max(small, HUGE_PAGE // 8),), unit=HUGE_PAGE)
+        return cls(words[:big], words[big : big + small])
 
     def clear(self) -> None:
         """Forget everything (only measurements need that)."""
@@ -88,15 +88,17 @@ class Stack:
         depth = rows * columns + 1
         self.kernel = stack.make_search(rows, columns, connect)
         self.control = np.zeros(stack.CONTROL, np.int64)
-        self.history = np.zeros(65 * 64, np.int64)
+        self.history = aligned((65 * 65,), np.int16)
         self.arrays = (
-            np.zeros(depth, np.uint64),
-            np.zeros(depth, np.uint64),
-            np.zeros(depth, np.uint64),
-            np.zeros((depth, stack.FRAME), np.int64),
-            np.zeros((depth, columns), np.int64),
-            np.zeros((depth, columns), np.uint64),
-            np.zeros(3 * max(8, columns), np.uint64),
+            aligned((depth,)),
+            aligned((depth,)),
+            aligned((depth,)),
+            aligned((depth,)),
+            aligned((depth, stack.FRAME), np.int64),
+            aligned((depth, max(8, columns)), np.int64),
+            aligned((depth, max(8, columns))),
+            aligned((2 * max(8, columns),)),
+            aligned((max(8, columns),)),
             memory.big,
             memory.small,
             self.history,

@@ -10,16 +10,27 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from board_envs._bits import ZERO, multiply
 from board_envs._jit import jitable
 from board_envs.types import Words
 
 LINE = 8
+HUGE_PAGE = 1 << 21
 SMALL_INDEX_BITS = 14
 """Lines of the small table, as a power of two: 1 MiB, which stays in a core's own cache."""
+
+
+def aligned(shape: tuple[int, ...], kind: type[np.generic] = np.uint64, unit: int = 64) -> NDArray[Any]:
+    """Return an array of zeros whose address is a multiple of `unit` bytes, by default a line of the cache."""
+    room = int(np.prod(shape)) * np.dtype(kind).itemsize
+    octets = np.zeros(room + unit, np.uint8)
+    start = -octets.ctypes.data % unit
+    return octets[start : start + room].view(kind).reshape(shape)
 
 
 @dataclass(frozen=True)
@@ -51,7 +62,7 @@ def layout(key_bits: int, cells: int, columns: int) -> Layout:
 
 
 @functools.cache
-def make_table(facts: Layout) -> tuple[Callable[..., np.uint64], Callable[..., np.uint64], Callable[..., None]]:
+def make_table(facts: Layout) -> tuple[Callable[..., np.uint64], Callable[..., np.uint64], Callable[..., np.uint64], Callable[..., None]]:
     """Return (scatter, probe, store) for words of one layout.
 
     scatter(key) is the bijection; probe(table, index_bits, scattered) the payload or 0; store(table, index_bits,
@@ -72,9 +83,13 @@ def make_table(facts: Layout) -> tuple[Callable[..., np.uint64], Callable[..., n
         return multiply(key, factor) & key_mask
 
     @jitable
+    def line_of(index_bits: np.uint64, scattered: np.uint64) -> np.uint64:
+        return (scattered >> (np.uint64(key_bits) - index_bits)) << np.uint64(3)
+
+    @jitable
     def probe(table: Words, index_bits: np.uint64, scattered: np.uint64) -> np.uint64:
         rest_bits = np.uint64(key_bits) - index_bits
-        line = (scattered >> rest_bits) << np.uint64(3)
+        line = line_of(index_bits, scattered)
         tag = scattered & ((np.uint64(1) << rest_bits) - np.uint64(1))
         found = ZERO
         for i in range(LINE):
@@ -86,7 +101,7 @@ def make_table(facts: Layout) -> tuple[Callable[..., np.uint64], Callable[..., n
     @jitable
     def store(table: Words, index_bits: np.uint64, scattered: np.uint64, payload: np.uint64) -> None:
         rest_bits = np.uint64(key_bits) - index_bits
-        line = (scattered >> rest_bits) << np.uint64(3)
+        line = line_of(index_bits, scattered)
         tag = scattered & ((np.uint64(1) << rest_bits) - np.uint64(1))
         place = line
         least = ~ZERO
@@ -100,4 +115,4 @@ def make_table(facts: Layout) -> tuple[Callable[..., np.uint64], Callable[..., n
                 place = line + np.uint64(i)
         table[place] = (tag << payload_bits) | payload
 
-    return scatter, probe, store
+    return scatter, line_of, probe, store
