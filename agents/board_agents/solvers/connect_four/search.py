@@ -46,6 +46,8 @@ FOLLOW_UP = 6
 """With so many empty squares or more, bounds by following up are looked for."""
 NO_TABLE = 10
 """Positions with fewer empty squares than this go to no table."""
+MIRRORED = 28
+"""With so many empty squares or more, a position and its mirror image are one."""
 LOOK_AHEAD = 11
 """With so many empty squares or more, the children's table entries are looked at before any is searched."""
 
@@ -97,6 +99,7 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
     odd_rows = np.uint64(int(bottom) * sum(1 << row for row in range(0, rows, 2)))
     even_rows = np.uint64(int(board) & ~int(odd_rows))
     low_rows = np.uint64(int(bottom) * 3)
+    column_bits = np.uint64((1 << height) - 1)
 
     @jitable
     def describe(
@@ -134,10 +137,23 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
         return safe_replies(winning_squares(mine) & board & ~occupied, occupied)
 
     @jitable
-    def name_children(theirs: np.uint64, mask: np.uint64, safe: np.uint64, keys: Words) -> None:
+    def flip(key: np.uint64) -> np.uint64:
+        """Return the key of the mirror image."""
+        image = ZERO
+        for i in range(columns):
+            image = image << np.uint64(height) | (key >> np.uint64(i * height)) & column_bits
+        return image
+
+    @jitable
+    def name_children(theirs: np.uint64, mask: np.uint64, safe: np.uint64, mirrored: bool, keys: Words) -> None:
         """Write, a lane a column, the scattered key after each safe move; that of no move where there is none."""
-        for i in range(lanes_count):
-            keys[i] = scatter(theirs + (mask | (safe & (first_column << np.uint64(i * height)))))
+        if mirrored:
+            for i in range(columns):
+                key = theirs + (mask | (safe & (first_column << np.uint64(i * height))))
+                keys[i] = scatter(min(key, flip(key)))
+        else:
+            for i in range(lanes_count):
+                keys[i] = scatter(theirs + (mask | (safe & (first_column << np.uint64(i * height)))))
 
     @jitable
     def follow_up(mine: np.uint64, occupied: np.uint64) -> int:
@@ -200,6 +216,16 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
     @jitable
     def reward(history: NDArray[np.int16], place: int, change: int) -> None:
         history[place] = max(-HISTORY_LIMIT, min(HISTORY_LIMIT, history[place] + change))
+
+    @jitable
+    def look_ahead(table: Words, index_bits: np.uint64, keys: Words, moves: np.uint64) -> int:
+        """Return the best score that the table proves for one of the moves at least."""
+        best = -cells
+        while moves != ZERO:
+            found = probe(table, index_bits, keys[lowest(moves) // height])
+            moves = clear_lowest(moves)
+            best = max(best, -upper_of(found) if found != ZERO else -cells)
+        return best
 
     @jitable
     def window_end(low: int, high: int, guess: int) -> int:
@@ -338,7 +364,9 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                 else:
                     done = False
                 if not done and empties >= NO_TABLE:
-                    key = scatter(mine + occupied)
+                    key = mine + occupied
+                    mirrored = empties >= MIRRORED and flip(key) < key
+                    key = scatter(flip(key) if mirrored else key)
                     if empties >= FEW_EMPTIES:
                         found = probe(big, big_bits, key)
                     else:
@@ -348,6 +376,8 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                         upper = min(upper, upper_of(found))
                         if move_bits > 0:
                             known_move = move_of(found)
+                            if mirrored and known_move >= 0:
+                                known_move = columns - 1 - known_move
                         if lower >= beta:
                             value = lower
                             done = True
@@ -370,7 +400,7 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                     else:
                         if empties >= LOOK_AHEAD:
                             # The children's lines are on their way while this node is described.
-                            name_children(mine ^ occupied, occupied, can, keys)
+                            name_children(mine ^ occupied, occupied, can, empties > MIRRORED, keys)
                             if empties > FEW_EMPTIES:
                                 for i in range(lanes_count):
                                     prefetch(big_address + (line_of(big_bits, keys[i]) << np.uint64(3)))
@@ -390,16 +420,10 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                             value = upper
                             done = True
                     if not done and not single and empties >= LOOK_AHEAD:
-                        best = -cells
-                        rest = can
-                        while rest != ZERO:
-                            key = keys[lowest(rest) // height]
-                            rest = clear_lowest(rest)
-                            if empties > FEW_EMPTIES:
-                                found = probe(big, big_bits, key)
-                            else:
-                                found = probe(small, small_bits, key)
-                            best = max(best, -upper_of(found) if found != ZERO else -cells)
+                        if empties > FEW_EMPTIES:
+                            best = look_ahead(big, big_bits, keys, can)
+                        else:
+                            best = look_ahead(small, small_bits, keys, can)
                         if best >= beta:
                             value = best
                             done = True
@@ -471,7 +495,11 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                         value = min(frames[d, BEST], upper)
                         upper = value
                     if empties >= NO_TABLE:
-                        key = scatter(own[d] + mask[d])
+                        key = own[d] + mask[d]
+                        mirrored = empties >= MIRRORED and flip(key) < key
+                        key = scatter(flip(key) if mirrored else key)
+                        if mirrored and column >= 0:
+                            column = columns - 1 - column
                         payload = pack(lower, upper, column, 63 - leading_zeros(np.uint64(nodes - frames[d, STARTED] + 1)))
                         if empties >= FEW_EMPTIES:
                             store(big, big_bits, key, payload)
