@@ -1,12 +1,15 @@
-"""Time the solver against bitbully, position by position: CPU milliseconds, nodes, and whether the scores agree.
+"""Time the solver against bitbully and connect-four-ai: CPU milliseconds, nodes, and whether the scores agree.
 
-    python benchmarks/connect_four_peers.py FOLDER [--positions 20] [--peer-python PYTHON] [--empty-board] [--threads 2]
+    python -m venv bitbully && bitbully/bin/pip install bitbully
+    python3.13 -m venv fourai && fourai/bin/pip install connect-four-ai-linux
+    GLIBC_TUNABLES=glibc.malloc.hugetlb=1 python benchmarks/connect_four_peers.py FOLDER [--positions 20] \\
+        --bitbully bitbully/bin/python --connect-four-ai fourai/bin/python [--empty-board] [--threads 2]
 
-FOLDER holds Pascal Pons' sets as ``<name>.txt`` ("moves score"). The peer may live in another environment
-(``python -m venv peers && peers/bin/pip install bitbully``), whose interpreter is given. One thread, no book on either
-side. Both sides forget what they know before each position, outside the time measured, but for the two easy late
-sets, which make sense only with tables kept. Set ``GLIBC_TUNABLES=glibc.malloc.hugetlb=1``, so that the peer's table
-lies in large pages as ours does: with small ones ratios flatter us.
+FOLDER holds Pascal Pons' sets as ``<name>.txt`` ("moves score"). A peer lives in an environment of its own, whose
+interpreter is given; one that is not given is left out. One thread, no book on any side (connect-four-ai forgets its
+own when it is told to read one that is not there). All sides forget what they know before each position, outside the
+time measured, but for the two easy late sets, which make sense only with tables kept. With the variable the peers'
+tables lie in large pages as ours do: with small ones ratios flatter us. Ratios are those to the faster peer of a set.
 """
 
 from __future__ import annotations
@@ -25,7 +28,8 @@ from board_envs import make_game
 GAME = make_game("connect-four")
 SETS = ("end-easy", "middle-easy", "middle-medium", "begin-easy", "begin-medium", "begin-hard")
 WARM = ("end-easy", "middle-easy")
-PEER = """
+PEERS = {
+    "bitbully": """
 import json, sys, time
 from bitbully import bitbully_core as core
 solver = core.BitBullyCore()
@@ -41,7 +45,26 @@ for line in sys.stdin:
     score = solver.mtdf(board, 0)
     seconds = time.process_time() - began
     print(json.dumps([score, seconds, solver.getNodeCounter()]), flush=True)
-"""
+""",
+    "connect-four-ai": """
+import json, sys, time
+from connect_four_ai import Position, Solver
+solver = Solver()
+assert not solver.load_opening_book("no such book")
+before = 0
+for line in sys.stdin:
+    moves, warm = json.loads(line)
+    position = Position.from_moves(moves)
+    if not warm:
+        solver.reset()
+        before = 0
+    began = time.process_time()
+    score = solver.solve(position)
+    seconds = time.process_time() - began
+    nodes, before = solver.explored_positions - before, solver.explored_positions
+    print(json.dumps([score, seconds, nodes]), flush=True)
+""",
+}
 
 
 class Ours:
@@ -55,7 +78,7 @@ class Ours:
         """Return score, CPU seconds and nodes."""
         positions = self.solver.as_words([GAME.from_moves(moves)])
         if not warm:
-            self.solver.memory.clear()
+            self.solver.forget()
         began = time.process_time()
         score = int(self.solver.solve_many(positions)[0])
         return score, time.process_time() - began, self.solver.nodes
@@ -63,18 +86,18 @@ class Ours:
     def batch(self, games: list[str]) -> float:
         """Return the CPU seconds of a whole set at once, tables kept."""
         positions = self.solver.as_words([GAME.from_moves(moves) for moves in games])
-        self.solver.memory.clear()
+        self.solver.forget()
         began = time.process_time()
         self.solver.solve_many(positions)
         return time.process_time() - began
 
 
 class Peer:
-    """The peer in its own process."""
+    """A peer in its own process."""
 
-    def __init__(self, python: str) -> None:
+    def __init__(self, name: str, python: str) -> None:
         self.process = subprocess.Popen(
-            [python, "-c", PEER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+            [python, "-c", PEERS[name]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
         )
 
     def ask(self, moves: str, warm: bool) -> tuple[int, float, int]:
@@ -89,42 +112,46 @@ class Peer:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--positions", type=int, default=20, help="of each set (the easy ones take ten times as many)")
+    parser.add_argument("--positions", type=int, default=20, help="of each set; begin-easy takes 10 times, the easy late ones 35 times as many")
     parser.add_argument("--sets", default=",".join(SETS))
-    parser.add_argument("--peer-python", default=sys.executable)
-    parser.add_argument("--no-peer", action="store_true")
+    for name in PEERS:
+        parser.add_argument(f"--{name}", metavar="PYTHON", help=f"the interpreter of the environment with {name}")
     parser.add_argument("--empty-board", action="store_true", help="time the empty board too, on ours only")
     parser.add_argument("--threads", type=int, default=1, help="for the empty board")
     arguments = parser.parse_args()
     ours = Ours()
-    peer = None if arguments.no_peer else Peer(arguments.peer_python)
+    pythons = {name: vars(arguments)[name.replace("-", "_")] for name in PEERS}
+    peers = {name: Peer(name, python) for name, python in pythons.items() if python}
     ratios = []
     for name in filter(None, arguments.sets.split(",")):
         warm = name in WARM
         rows = [line.split() for line in (arguments.folder / f"{name}.txt").read_text().splitlines()]
-        rows = rows[: arguments.positions * (10 if name.endswith("easy") else 1)]
-        results, theirs = [], []
-        # In turns, so that what else the machine does weighs on both.
+        rows = rows[: arguments.positions * (35 if warm else 10 if name.endswith("easy") else 1)]
+        results: dict[str, list[tuple[int, float, int]]] = {peer: [] for peer in ("ours", *peers)}
+        # In turns, so that what else the machine does weighs on all.
         for moves, score in rows:
-            results.append(ours.ask(moves, warm))
-            if results[-1][0] != int(score):
-                raise SystemExit(f"{name} {moves}: {results[-1][0]}, known {score}")
-            if peer is not None:
-                theirs.append(peer.ask(moves, warm))
+            results["ours"].append(ours.ask(moves, warm))
+            if results["ours"][-1][0] != int(score):
+                raise SystemExit(f"{name} {moves}: {results['ours'][-1][0]}, known {score}")
+            for peer, process in peers.items():
+                results[peer].append(process.ask(moves, warm))
         n = len(rows)
-        ms = 1000 * (ours.batch([moves for moves, _ in rows]) if warm else sum(r[1] for r in results)) / n
-        line = f"{name:14} {n:4} positions  ours {ms:10.4f} ms {sum(r[2] for r in results) / n:12.0f} nodes"
-        if theirs:
-            wrong = sum(a[0] != b[0] for a, b in zip(results, theirs, strict=True))
-            peer_ms = 1000 * sum(r[1] for r in theirs) / n
-            ratios.append(peer_ms / ms)
-            line += f"  peer {peer_ms:10.4f} ms {sum(r[2] for r in theirs) / n:12.0f} nodes ({wrong} differ)"
+        ms = {peer: 1000 * sum(row[1] for row in found) / n for peer, found in results.items()}
+        if warm:
+            ms["ours"] = 1000 * ours.batch([moves for moves, _ in rows]) / n
+        line = f"{name:14} {n:4} positions"
+        for peer, found in results.items():
+            wrong = sum(row[0] != int(score) for row, (_, score) in zip(found, rows, strict=True))
+            line += f"  {peer} {ms[peer]:.4f} ms {sum(row[2] for row in found) / n:.0f} nodes"
+            line += f" ({wrong} wrong)" if wrong else ""
+        if peers:
+            ratios.append(min(ms[peer] for peer in peers) / ms["ours"])
             line += f"  ratio {ratios[-1]:.2f}"
         print(line, flush=True)
     if ratios:
         print(f"geometric mean of the ratios {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}")
     if arguments.empty_board:
-        ours.solver.memory.clear()
+        ours.solver.forget()
         began, wall = time.process_time(), time.monotonic()
         score = ours.solver.score(GAME.initial_state(), threads=arguments.threads)
         print(

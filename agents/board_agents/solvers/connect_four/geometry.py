@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from board_envs._bits import ONE, ZERO, clear_lowest
-from board_envs._jit import jitable
+from board_envs._bits import ONE, ZERO, clear_lowest, popcount
+from board_envs._jit import Kernel, jitable, kernel
+from board_envs.games.connect_four.rules import make_has_line
 from board_envs.types import Words
 
 
@@ -132,6 +133,35 @@ def make_safe_replies(rows: int, columns: int, connect: int) -> Callable[[np.uin
         return moves if clear_lowest(forced) == ZERO else ZERO
 
     return safe_replies
+
+
+PROBLEMS = ("stones off the board", "floating stones", "wrong numbers of stones", "the game is over")
+
+
+@functools.cache
+def make_fault(rows: int, columns: int, connect: int) -> Kernel[..., int]:
+    """Return the compiled search for the first row of uint64 (n, 2), own and all stones, that is no open position.
+
+    It returns the row's index times len(PROBLEMS) plus the problem's; -1 when all rows are fine.
+    """
+    facts = geometry(rows, columns, connect)
+    board, bottom = facts.board, facts.bottom
+    has_line = make_has_line(rows, connect)
+
+    def fault(positions: Words) -> int:
+        for i in range(positions.shape[0]):
+            own, mask = positions[i, 0], positions[i, 1]
+            if (mask & ~board) | (own & ~mask) != ZERO:
+                return 4 * i
+            if (mask + bottom) & mask & ~bottom != ZERO:
+                return 4 * i + 1
+            if popcount(own) != popcount(mask) // 2:
+                return 4 * i + 2
+            if mask == board or has_line(own) or has_line(own ^ mask):
+                return 4 * i + 3
+        return -1
+
+    return kernel(fault)
 
 
 def mirror(words: Words, rows: int, columns: int) -> Words:

@@ -31,8 +31,8 @@ Ints = NDArray[np.int64]
 BETA, BEST, LOWER, UPPER, STARTED, PREVIOUS = range(6)
 FRAME = 8
 # What a search keeps between two calls (int64).
-POSITION, DEPTH, ENTERING, NODES, LIMIT, STOP, BIG_BITS, SMALL_BITS, GUESS = range(9)
-CONTROL = 9
+POSITION, DEPTH, ENTERING, NODES, LIMIT, STOP, BIG_BITS, SMALL_BITS, GUESS, BEGUN, TOGETHER = range(11)
+CONTROL = 11
 NO_GUESS = 1000
 """GUESS of positions that have nothing to do with one another; else it is the score of the position before."""
 
@@ -40,6 +40,8 @@ HARD = 26
 """Positions with so many empty squares or more are mostly near a draw, and windows far from it are dear."""
 FEW_EMPTIES = 21
 """Positions with fewer empty squares go to the small table."""
+QUICK_NODES = 4000
+"""Until a position took so many nodes, the shortest wins and losses are asked about: easy positions need no more."""
 PLAIN_WIN = 9
 """Scores this far from 0 are asked about first in hard positions: short wins are cheap to find or to rule out."""
 FOLLOW_UP = 6
@@ -48,11 +50,16 @@ NO_TABLE = 10
 """Positions with fewer empty squares than this go to no table."""
 MIRRORED = 28
 """With so many empty squares or more, a position and its mirror image are one."""
+NEAR = 1
 LOOK_AHEAD = 11
 """With so many empty squares or more, the children's table entries are looked at before any is searched."""
 
 NEVER = -(1 << 62)
 KNOWN = 1 << 46
+DEFERRED = 1 << 50
+BUSY_BITS = 12
+SHARED = 20
+"""With so many empty squares or more, threads that solve one position tell each other what they search."""
 HISTORY_LIMIT = 2000
 UNIT = 5120
 """What one point of a static feature weighs against history."""
@@ -99,6 +106,7 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
     odd_rows = np.uint64(int(bottom) * sum(1 << row for row in range(0, rows, 2)))
     even_rows = np.uint64(int(board) & ~int(odd_rows))
     low_rows = np.uint64(int(bottom) * 3)
+    busy_shift = np.uint64(max(0, facts.key_bits - BUSY_BITS))
     column_bits = np.uint64((1 << height) - 1)
 
     @jitable
@@ -218,6 +226,13 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
         history[place] = max(-HISTORY_LIMIT, min(HISTORY_LIMIT, history[place] + change))
 
     @jitable
+    def best_rank(ranks: Ints, d: int) -> int:
+        rank = ranks[d, 0]
+        for i in range(1, lanes_count):
+            rank = max(rank, ranks[d, i])
+        return rank
+
+    @jitable
     def look_ahead(table: Words, index_bits: np.uint64, keys: Words, moves: np.uint64) -> int:
         """Return the best score that the table proves for one of the moves at least."""
         best = -cells
@@ -226,6 +241,11 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
             moves = clear_lowest(moves)
             best = max(best, -upper_of(found) if found != ZERO else -cells)
         return best
+
+    @jitable
+    def shortest(low: int, high: int, empties: int) -> int:
+        """Return the null window's upper end that asks for the shortest win or loss that is still possible."""
+        return high if (empties - 1) // 2 - high <= low + (empties - 2) // 2 else low + 1
 
     @jitable
     def window_end(low: int, high: int, guess: int) -> int:
@@ -291,6 +311,7 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
         keys: Words,
         big: Words,
         small: Words,
+        busy: Words,
         history: NDArray[np.int16],
         values: Ints,
         control: Ints,
@@ -302,6 +323,7 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
         limit = control[LIMIT]
         big_bits = np.uint64(control[BIG_BITS])
         small_bits = np.uint64(control[SMALL_BITS])
+        together = control[TOGETHER] == 1
         big_address = np.uint64(big.ctypes.data)
         small_address = np.uint64(small.ctypes.data)
         value = 0
@@ -313,6 +335,7 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                 # Between two null windows, or two positions.
                 while position < positions.shape[0] and bounds[position, 0] >= bounds[position, 1]:
                     position += 1
+                    control[BEGUN] = nodes
                 if position == positions.shape[0]:
                     control[POSITION] = position
                     control[DEPTH] = -1
@@ -325,7 +348,9 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                     continue
                 root_empties = cells - popcount(mask[0])
                 guess = control[GUESS]
-                if guess == NO_GUESS and root_empties >= HARD:
+                if guess == NO_GUESS and nodes - control[BEGUN] < QUICK_NODES:
+                    guess = shortest(bounds[position, 0], bounds[position, 1], root_empties)
+                elif guess == NO_GUESS and root_empties >= HARD:
                     guess = 1
                     if bounds[position, 0] < PLAIN_WIN < bounds[position, 1]:
                         guess = PLAIN_WIN
@@ -363,7 +388,8 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                     value = lower
                 else:
                     done = False
-                if not done and empties >= NO_TABLE:
+                keeps = empties >= NO_TABLE and min(upper - beta, beta - lower) > NEAR
+                if not done and keeps:
                     key = mine + occupied
                     mirrored = empties >= MIRRORED and flip(key) < key
                     key = scatter(flip(key) if mirrored else key)
@@ -398,7 +424,7 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                     if single:
                         wins = answer(mine | can, occupied | can)
                     else:
-                        if empties >= LOOK_AHEAD:
+                        if keeps and empties >= LOOK_AHEAD:
                             # The children's lines are on their way while this node is described.
                             name_children(mine ^ occupied, occupied, can, empties > MIRRORED, keys)
                             if empties > FEW_EMPTIES:
@@ -419,7 +445,7 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                         if upper < beta:
                             value = upper
                             done = True
-                    if not done and not single and empties >= LOOK_AHEAD:
+                    if not done and not single and keeps and empties >= LOOK_AHEAD:
                         if empties > FEW_EMPTIES:
                             best = look_ahead(big, big_bits, keys, can)
                         else:
@@ -471,6 +497,8 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                 beta = frames[d, BETA]
                 frames[d, BEST] = max(frames[d, BEST], score)
                 empties = root_empties - d
+                if together and empties >= SHARED:
+                    busy[scatter(own[d + 1] + mask[d + 1]) >> busy_shift] = ZERO
                 if score >= beta or untried[d] == ZERO:
                     lower = frames[d, LOWER]
                     upper = frames[d, UPPER]
@@ -494,7 +522,7 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                     else:
                         value = min(frames[d, BEST], upper)
                         upper = value
-                    if empties >= NO_TABLE:
+                    if empties >= NO_TABLE and min((empties - 1) // 2 - beta, beta + (empties - 2) // 2) > NEAR:
                         key = own[d] + mask[d]
                         mirrored = empties >= MIRRORED and flip(key) < key
                         key = scatter(flip(key) if mirrored else key)
@@ -508,9 +536,16 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                     d -= 1
                 else:
                     going_down = True
-                    rank = ranks[d, 0]
-                    for i in range(1, lanes_count):
-                        rank = max(rank, ranks[d, i])
+                    rank = best_rank(ranks, d)
+                    if together and empties >= SHARED:
+                        while rank >= 0:
+                            move = untried[d] & (first_column << np.uint64((rank & 63) * height))
+                            key = scatter((own[d] ^ mask[d]) + (mask[d] | move))
+                            if busy[key >> busy_shift] != key:
+                                break
+                            # Another thread searches this move now: it comes last.
+                            ranks[d, rank & 63] = rank - DEFERRED
+                            rank = best_rank(ranks, d)
                     column = rank & 63
                     ranks[d, column] = NEVER
                     move = untried[d] & (first_column << np.uint64(column * height))
@@ -522,6 +557,9 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                 safe[d + 1] = reply
                 frames[d + 1, BETA] = 1 - frames[d, BETA]
                 frames[d + 1, PREVIOUS] = lowest(move)
+                if together and root_empties - d >= SHARED:
+                    key = scatter(own[d + 1] + mask[d + 1])
+                    busy[key >> busy_shift] = key
                 d += 1
                 entering = True
             if d < 0 and not entering:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from board_agents.solvers.connect_four import search as stack
 from board_agents.solvers.connect_four.book import Book
-from board_agents.solvers.connect_four.geometry import geometry, has_lines
+from board_agents.solvers.connect_four.geometry import PROBLEMS, geometry, make_fault
 from board_agents.solvers.connect_four.table import HUGE_PAGE, LINE, SMALL_INDEX_BITS, aligned
 from board_envs._bits import popcount
 from board_envs._jit import require_numba
@@ -53,38 +53,26 @@ def score_of_plies(plies: int, stones: int, cells: int) -> int:
     return value if plies % 2 else -value
 
 
-@dataclass
-class Memory:
-    """The two tables of a solver. What is in them is proven, so they may be shared and kept.
-
-    Attributes:
-        big: uint64 (8 * 2^index bits,), positions with many empty squares.
-        small: uint64 (8 * 2^index bits,), the others.
-
-    """
-
-    big: Words
-    small: Words
-
-    @classmethod
-    def of_size(cls, megabytes: int, key_bits: int) -> Memory:
-        """Return empty tables; the big one takes the largest power of two of bytes that `megabytes` hold."""
-        big_bits = max((megabytes << 20) // (8 * LINE), 1 << SMALL_INDEX_BITS).bit_length() - 1
-        big, small = LINE << min(big_bits, key_bits), LINE << min(SMALL_INDEX_BITS, key_bits)
-        # In one piece that ends a huge page later, so that the small table lies in a huge page too.
-        words = aligned((big + max(small, HUGE_PAGE // 8),), unit=HUGE_PAGE)
-        return cls(words[:big], words[big : big + small])
-
-    def clear(self) -> None:
-        """Forget everything (only measurements need that)."""
-        self.big.fill(0)
-        self.small.fill(0)
+def big_table(megabytes: int, key_bits: int) -> Words:
+    """Return an empty table that threads share: uint64, the largest power of two of bytes that `megabytes` hold."""
+    index_bits = max((megabytes << 20) // (8 * LINE), 1 << SMALL_INDEX_BITS).bit_length() - 1
+    return aligned((LINE << min(index_bits, key_bits),), unit=HUGE_PAGE)
 
 
 class Stack:
-    """What one thread's search works on."""
+    """What one thread's search works on.
 
-    def __init__(self, rows: int, columns: int, connect: int, memory: Memory) -> None:
+    Attributes:
+        small: uint64, its own table of positions with few empty squares, which stays in a core's cache.
+        history: int16, how often which move was good.
+
+    """
+
+    def __init__(self, rows: int, columns: int, connect: int, big: Words, busy: Words) -> None:
+        facts = geometry(rows, columns, connect)
+        # With room for a huge page, so that it lies in one.
+        room = aligned((HUGE_PAGE // 8,), unit=HUGE_PAGE)
+        self.small = room[: LINE << min(SMALL_INDEX_BITS, facts.key_bits)]
         depth = rows * columns + 1
         self.kernel = stack.make_search(rows, columns, connect)
         self.control = np.zeros(stack.CONTROL, np.int64)
@@ -99,22 +87,28 @@ class Stack:
             aligned((depth, max(8, columns))),
             aligned((2 * max(8, columns),)),
             aligned((max(8, columns),)),
-            memory.big,
-            memory.small,
+            big,
+            self.small,
+            busy,
             self.history,
             stack.square_values(rows, columns, connect),
             self.control,
         )
-        self.control[stack.BIG_BITS] = (memory.big.size // LINE).bit_length() - 1
-        self.control[stack.SMALL_BITS] = (memory.small.size // LINE).bit_length() - 1
+        self.control[stack.BIG_BITS] = (big.size // LINE).bit_length() - 1
+        self.control[stack.SMALL_BITS] = (self.small.size // LINE).bit_length() - 1
 
     @property
     def nodes(self) -> int:
         """Nodes searched since the last `begin`."""
         return int(self.control[stack.NODES])
 
-    def begin(self, related: bool = False) -> None:
-        """Prepare for other positions; `related` ones are likely to have the score of the one before them."""
+    def begin(self, related: bool = False, together: bool = False) -> None:
+        """Prepare for other positions.
+
+        `related` ones are likely to have the score of the one before them; `together` with other threads they are
+        searched when each has the same.
+        """
+        self.control[stack.TOGETHER] = together
         if not related:
             self.control[stack.GUESS] = stack.NO_GUESS
         elif self.control[stack.GUESS] == stack.NO_GUESS:
@@ -122,7 +116,7 @@ class Stack:
         self.control[stack.POSITION] = 0
         self.control[stack.DEPTH] = -1
         self.control[stack.ENTERING] = 0
-        self.control[stack.NODES] = 0
+        self.control[stack.NODES] = self.control[stack.BEGUN] = 0
         self.control[stack.STOP] = 0
 
     def go_on(self, positions: Words, bounds: NDArray[np.int64], nodes: int) -> bool:
@@ -178,9 +172,10 @@ class ConnectFourSolver:
         if book is not None and book.size != self.size:
             raise ValueError(f"the book is for {book.size}, the game is {self.size}")
         self.book = book
-        self.memory = Memory.of_size(table_megabytes, self.facts.key_bits)
+        self._big = big_table(table_megabytes, self.facts.key_bits)
+        self._busy = aligned((1 << stack.BUSY_BITS,))
         self.nodes = 0
-        self._stacks = [Stack(*self.size, self.memory)]
+        self._stacks = [Stack(*self.size, self._big, self._busy)]
         self._lock = threading.RLock()
 
     # -- questions ----------------------------------------------------------------------------------------------------
@@ -324,13 +319,21 @@ class ConnectFourSolver:
             row[1] = state.player_0 | state.player_1
         return words
 
+    def forget(self) -> None:
+        """Forget everything. What is in the tables is proven, so that only measurements need this."""
+        with self._lock:
+            self._big.fill(0)
+            for thread in self._stacks:
+                thread.small.fill(0)
+                thread.history.fill(0)
+
     # -- answers ------------------------------------------------------------------------------------------------------
 
     def _threads(self, count: int) -> list[Stack]:
         if count < 1:
             raise ValueError(f"threads must be 1 or more, not {count!r}")
         while len(self._stacks) < count:
-            self._stacks.append(Stack(*self.size, self.memory))
+            self._stacks.append(Stack(*self.size, self._big, self._busy))
         return self._stacks[:count]
 
     def _check(self, state: State) -> None:
@@ -339,20 +342,11 @@ class ConnectFourSolver:
             raise PositionError(f"{self.game.format(state)}: the game is over, there is nothing to solve")
 
     def _check_words(self, positions: Words) -> None:
-        rows, _, connect = self.size
-        board, bottom = self.facts.board, self.facts.bottom
-        own, mask = positions[:, 0], positions[:, 1]
-        stones = np.bitwise_count(mask).astype(np.int64)
-        problems = {
-            "stones off the board": (mask & ~board) | (own & ~mask) != 0,
-            "floating stones": (mask + bottom) & mask & ~bottom != 0,
-            "wrong numbers of stones": np.bitwise_count(own).astype(np.int64) != stones // 2,
-            "the game is over": (mask == board) | has_lines(own, rows, connect) | has_lines(own ^ mask, rows, connect),
-        }
-        for problem, found in problems.items():
-            if found.any():
-                index = int(np.flatnonzero(found)[0])
-                raise PositionError(f"position {index} (own {own[index]:#x}, all {mask[index]:#x}): {problem}")
+        fault = make_fault(*self.size)(positions)
+        if fault >= 0:
+            index, problem = divmod(fault, len(PROBLEMS))
+            own, mask = positions[index]
+            raise PositionError(f"position {index} (own {own:#x}, all {mask:#x}): {PROBLEMS[problem]}")
 
     def _bounds(self, state: State, low: int, high: int, budget: Budget, threads: int = 1) -> tuple[int, int]:
         """Return proven bounds, clipped to the window: they meet when the limits allow."""
@@ -381,8 +375,9 @@ class ConnectFourSolver:
         bounds: NDArray[np.int64],
         budget: Budget,
         stopped: Callable[[], bool],
+        together: bool = False,
     ) -> None:
-        thread.begin()
+        thread.begin(together=together)
         while (nodes := budget.next_slice()) > 0:
             before = thread.nodes
             done = thread.go_on(positions, bounds, before + nodes)
@@ -394,6 +389,7 @@ class ConnectFourSolver:
     def _race(self, workers: list[Stack], positions: Words, shared: list[NDArray[np.int64]], budget: Budget) -> None:
         """Let several threads solve one position; they help each other through the tables, the first one ends it."""
         over = threading.Event()
+        self._busy.fill(0)
 
         def work(thread: Stack) -> None:
             index = workers.index(thread)
@@ -401,7 +397,7 @@ class ConnectFourSolver:
                 # Another order of equal moves leads this thread elsewhere.
                 noise = np.random.default_rng(index).integers(-stack.UNIT // 4, stack.UNIT // 4, thread.history.shape)
                 thread.history[:] = noise
-            self._run(thread, positions, shared[index], budget, over.is_set)
+            self._run(thread, positions, shared[index], budget, over.is_set, together=True)
             over.set()
             for other in workers:
                 other.stop()
