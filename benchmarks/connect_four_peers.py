@@ -1,8 +1,8 @@
-"""Time the solver against bitbully and connect-four-ai: CPU milliseconds, nodes, and whether the scores agree.
+r"""Time the solver against bitbully and connect-four-ai: CPU milliseconds, nodes, and whether the scores agree.
 
     python -m venv bitbully && bitbully/bin/pip install bitbully
     python3.13 -m venv fourai && fourai/bin/pip install connect-four-ai-linux
-    GLIBC_TUNABLES=glibc.malloc.hugetlb=1 python benchmarks/connect_four_peers.py FOLDER [--positions 20] \\
+    GLIBC_TUNABLES=glibc.malloc.hugetlb=1 python benchmarks/connect_four_peers.py FOLDER [--positions 20] \
         --bitbully bitbully/bin/python --connect-four-ai fourai/bin/python [--empty-board] [--threads 2]
 
 FOLDER holds Pascal Pons' sets as ``<name>.txt`` ("moves score"). A peer lives in an environment of its own, whose
@@ -19,7 +19,6 @@ import json
 import math
 import pathlib
 import subprocess
-import sys
 import time
 
 from board_agents.solvers.connect_four import ConnectFourSolver
@@ -112,7 +111,12 @@ class Peer:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--positions", type=int, default=20, help="of each set; begin-easy takes 10 times, the easy late ones 35 times as many")
+    parser.add_argument(
+        "--positions",
+        type=int,
+        default=20,
+        help="of each set; ten times (late ones: 35 times) as many of the easy ones",
+    )
     parser.add_argument("--sets", default=",".join(SETS))
     for name in PEERS:
         parser.add_argument(f"--{name}", metavar="PYTHON", help=f"the interpreter of the environment with {name}")

@@ -174,7 +174,7 @@ def test_interpreted_is_compiled():
         stack.control[4] = 10**9
         kernel = stack.kernel.function if interpreted else stack.kernel
         assert kernel(positions, bounds, *stack.arrays) == 1
-        results.append((bounds.tolist(), stack.nodes, solver.memory.big.tobytes(), solver.memory.small.tobytes()))
+        results.append((bounds.tolist(), stack.nodes, solver._big.tobytes(), stack.small.tobytes()))
     assert results[0] == results[1]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from board_agents.solvers.awale.memory import load_int8
+from board_agents.solvers.instructions import load_int8
 from board_envs._bits import ONE, ZERO
 from board_envs._jit import Kernel, jitable, kernel
 from board_envs.games.awale.configurations import binomials

@@ -28,8 +28,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from board_agents.solvers.awale.memory import fetch_add, load_int8, prefetch, swap
 from board_agents.solvers.awale.rows import Rows
+from board_agents.solvers.instructions import fetch_add, load_int8, prefetch_to_write, swap
 from board_envs._jit import jitable, kernel
 
 MISSING = np.uint32(0x0F)
@@ -168,7 +168,7 @@ def tell_parents(
             keys[made] = key
             made += (found >= 0) & ((found & way & 1) == 0)
         for k in range(begin, made):
-            prefetch(address + np.uint64(places[k] << 2))
+            prefetch_to_write(address + np.uint64(places[k] << 2))
     return made
 
 
@@ -277,8 +277,8 @@ def _make_round(shared: bool) -> Callable[..., None]:
                     node = queue[taken + x]
                     chunk[x] = node
                     place = np.int64(base[node & 0xFFFFFFFF]) + np.int64(rank[node >> 32])
-                    prefetch(cell_address + np.uint64(place << 2))
-                    prefetch(unsown_address + np.uint64((node >> 32) * width))
+                    prefetch_to_write(cell_address + np.uint64(place << 2))
+                    prefetch_to_write(unsown_address + np.uint64((node >> 32) * width))
             if filled == 0:
                 break
             made = tell_parents(

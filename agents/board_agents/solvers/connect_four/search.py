@@ -2,8 +2,8 @@
 
 The stack lies in arrays, so a search can be paused after a number of nodes and taken up again: that is how limits,
 progress and interruption work. The recipe is Pascal Pons' (score convention, non-losing moves, null windows). On top:
-moves ordered by static features and history, a table in two tiers, cut-offs by the children's table entries, and the
-follow-up bound of V. Allis' "rule of claimeven".
+moves ordered by static features and history, a table in two tiers, mirror images taken for one, cut-offs by the
+children's table entries, and the follow-up bound of V. Allis' "rule of claimeven".
 
 Values are Pons' scores from the side to move. In a node with `e` empty squares, a score is at most (e - 1) // 2 (the
 next stone but one wins) and at least -((e - 2) // 2).
@@ -16,9 +16,9 @@ import functools
 import numpy as np
 from numpy.typing import NDArray
 
-from board_agents.solvers.awale.memory import prefetch
 from board_agents.solvers.connect_four.geometry import geometry, make_safe_replies, make_winning_squares
 from board_agents.solvers.connect_four.table import layout, make_table
+from board_agents.solvers.instructions import prefetch
 from board_envs._bits import ONE, ZERO, as_int, clear_lowest, leading_zeros, lowest, popcount
 from board_envs._jit import Kernel, jitable, kernel
 from board_envs.games.connect_four.alignments import alignments
@@ -51,15 +51,25 @@ NO_TABLE = 10
 MIRRORED = 28
 """With so many empty squares or more, a position and its mirror image are one."""
 NEAR = 1
+"""Nor do positions whose window asks for the end within so many stones more: to search is quicker than to look."""
 LOOK_AHEAD = 11
 """With so many empty squares or more, the children's table entries are looked at before any is searched."""
 
+# Ranks of moves (int64): points above 6 bits for the column.
 NEVER = -(1 << 62)
+"""The rank of a column in which there is nothing to try, or no more."""
 KNOWN = 1 << 46
+"""Put into the rank of the table's move."""
 DEFERRED = 1 << 50
-BUSY_BITS = 12
+"""Taken from the rank of a move that another thread searches just now."""
 SHARED = 20
 """With so many empty squares or more, threads that solve one position tell each other what they search."""
+BUSY_BITS = 12
+"""Places for what is searched just now, as a power of two."""
+ROW = 65
+"""History has a row for each square of the move before (64: none) and, last, one for any; a place for each square."""
+ANY = 64 * ROW
+HISTORY = 65 * ROW
 HISTORY_LIMIT = 2000
 UNIT = 5120
 """What one point of a static feature weighs against history."""
@@ -83,7 +93,7 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
 
     The kernel takes positions uint64 (n, 2), own stones and all stones of unfinished positions; bounds int64 (n, 2),
     the window in which each score is wanted on the way in, what was proven on the way out (both equal to the score,
-    clipped to the window, once the position is done); then what `Memory` and `Stack` hold. It returns 1 when every
+    clipped to the window, once the position is done); then what `Stack` holds. It returns 1 when every
     position is done, 0 when NODES reached LIMIT or STOP was set: called again, it goes on where it was.
     """
     facts = geometry(rows, columns, connect)
@@ -110,9 +120,7 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
     column_bits = np.uint64((1 << height) - 1)
 
     @jitable
-    def describe(
-        own: np.uint64, mask: np.uint64, safe: np.uint64, good_rows: np.uint64, lanes: Words
-    ) -> np.uint64:
+    def describe(own: np.uint64, mask: np.uint64, safe: np.uint64, good_rows: np.uint64, lanes: Words) -> np.uint64:
         """Write, a lane a column, the opponent's safe replies to each safe move and the move's static points.
 
         Returns the moves to which the opponent has no safe reply: they win with the next stone but one.
@@ -153,12 +161,22 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
         return image
 
     @jitable
-    def name_children(theirs: np.uint64, mask: np.uint64, safe: np.uint64, mirrored: bool, keys: Words) -> None:
+    def canonical(key: np.uint64, empties: int) -> np.uint64:
+        """Return the key under which a position is kept: the smaller one of its two images while there are few."""
+        return min(key, flip(key)) if empties >= MIRRORED else key
+
+    @jitable
+    def worth_keeping(empties: int, beta: int) -> bool:
+        """Whether a position is looked for in the tables and kept there."""
+        return empties >= NO_TABLE and min((empties - 1) // 2 - beta, beta + (empties - 2) // 2) > NEAR
+
+    @jitable
+    def name_children(theirs: np.uint64, mask: np.uint64, safe: np.uint64, empties: int, keys: Words) -> None:
         """Write, a lane a column, the scattered key after each safe move; that of no move where there is none."""
-        if mirrored:
+        if empties >= MIRRORED:
             for i in range(columns):
                 key = theirs + (mask | (safe & (first_column << np.uint64(i * height))))
-                keys[i] = scatter(min(key, flip(key)))
+                keys[i] = scatter(canonical(key, empties))
         else:
             for i in range(lanes_count):
                 keys[i] = scatter(theirs + (mask | (safe & (first_column << np.uint64(i * height)))))
@@ -223,10 +241,12 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
 
     @jitable
     def reward(history: NDArray[np.int16], place: int, change: int) -> None:
+        """Add to a place of history, within the limit."""
         history[place] = max(-HISTORY_LIMIT, min(HISTORY_LIMIT, history[place] + change))
 
     @jitable
     def best_rank(ranks: Ints, d: int) -> int:
+        """Return the highest rank of a frame's row."""
         rank = ranks[d, 0]
         for i in range(1, lanes_count):
             rank = max(rank, ranks[d, i])
@@ -325,7 +345,6 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
         small_bits = np.uint64(control[SMALL_BITS])
         together = control[TOGETHER] == 1
         big_address = np.uint64(big.ctypes.data)
-        small_address = np.uint64(small.ctypes.data)
         value = 0
         root_empties = 0
         if d >= 0:
@@ -388,11 +407,10 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                     value = lower
                 else:
                     done = False
-                keeps = empties >= NO_TABLE and min(upper - beta, beta - lower) > NEAR
+                keeps = worth_keeping(empties, beta)
                 if not done and keeps:
-                    key = mine + occupied
-                    mirrored = empties >= MIRRORED and flip(key) < key
-                    key = scatter(flip(key) if mirrored else key)
+                    name = canonical(mine + occupied, empties)
+                    key = scatter(name)
                     if empties >= FEW_EMPTIES:
                         found = probe(big, big_bits, key)
                     else:
@@ -402,7 +420,7 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                         upper = min(upper, upper_of(found))
                         if move_bits > 0:
                             known_move = move_of(found)
-                            if mirrored and known_move >= 0:
+                            if known_move >= 0 and name != mine + occupied:
                                 known_move = columns - 1 - known_move
                         if lower >= beta:
                             value = lower
@@ -426,7 +444,7 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                     else:
                         if keeps and empties >= LOOK_AHEAD:
                             # The children's lines are on their way while this node is described.
-                            name_children(mine ^ occupied, occupied, can, empties > MIRRORED, keys)
+                            name_children(mine ^ occupied, occupied, can, empties - 1, keys)
                             if empties > FEW_EMPTIES:
                                 for i in range(lanes_count):
                                     prefetch(big_address + (line_of(big_bits, keys[i]) << np.uint64(3)))
@@ -465,11 +483,11 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                         else:
                             rank = NEVER
                             if empties >= NO_TABLE:
-                                previous = frames[d, PREVIOUS] * 65
+                                previous = frames[d, PREVIOUS] * ROW
                                 for i in range(lanes_count):
                                     square = lowest(can & (first_column << np.uint64(i * height)))
                                     points = as_int(lanes[lanes_count + i]) * UNIT + values[square]
-                                    points += history[64 * 65 + square] + history[previous + square]
+                                    points += history[ANY + square] + history[previous + square]
                                     points = points << 6 | i if square < 64 else NEVER
                                     if i == known_move:
                                         points |= KNOWN
@@ -511,24 +529,24 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                         tried = safe[d] & ~untried[d] & ~(ONE << np.uint64(square))
                         if tried != ZERO and empties >= NO_TABLE:
                             # History: this move up, those tried before it down.
-                            previous = frames[d, PREVIOUS] * 65
-                            reward(history, 64 * 65 + square, 9)
+                            previous = frames[d, PREVIOUS] * ROW
+                            reward(history, ANY + square, 9)
                             reward(history, previous + square, 9)
                             while tried != ZERO:
                                 square = lowest(tried)
                                 tried = clear_lowest(tried)
-                                reward(history, 64 * 65 + square, -5)
+                                reward(history, ANY + square, -5)
                                 reward(history, previous + square, -5)
                     else:
                         value = min(frames[d, BEST], upper)
                         upper = value
-                    if empties >= NO_TABLE and min((empties - 1) // 2 - beta, beta + (empties - 2) // 2) > NEAR:
-                        key = own[d] + mask[d]
-                        mirrored = empties >= MIRRORED and flip(key) < key
-                        key = scatter(flip(key) if mirrored else key)
-                        if mirrored and column >= 0:
+                    if worth_keeping(empties, beta):
+                        name = canonical(own[d] + mask[d], empties)
+                        key = scatter(name)
+                        if column >= 0 and name != own[d] + mask[d]:
                             column = columns - 1 - column
-                        payload = pack(lower, upper, column, 63 - leading_zeros(np.uint64(nodes - frames[d, STARTED] + 1)))
+                        work = 63 - leading_zeros(np.uint64(nodes - frames[d, STARTED] + 1))
+                        payload = pack(lower, upper, column, work)
                         if empties >= FEW_EMPTIES:
                             store(big, big_bits, key, payload)
                         else:

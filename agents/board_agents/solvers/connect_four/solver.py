@@ -76,7 +76,7 @@ class Stack:
         depth = rows * columns + 1
         self.kernel = stack.make_search(rows, columns, connect)
         self.control = np.zeros(stack.CONTROL, np.int64)
-        self.history = aligned((65 * 65,), np.int16)
+        self.history = aligned((stack.HISTORY,), np.int16)
         self.arrays = (
             aligned((depth,)),
             aligned((depth,)),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from board_envs._bits import ZERO, multiply
 from board_envs._jit import jitable
 from board_envs.types import Words
+
+WordFunction: TypeAlias = Callable[..., np.uint64]
 
 LINE = 8
 HUGE_PAGE = 1 << 21
@@ -62,11 +64,14 @@ def layout(key_bits: int, cells: int, columns: int) -> Layout:
 
 
 @functools.cache
-def make_table(facts: Layout) -> tuple[Callable[..., np.uint64], Callable[..., np.uint64], Callable[..., np.uint64], Callable[..., None]]:
-    """Return (scatter, probe, store) for words of one layout.
+def make_table(
+    facts: Layout,
+) -> tuple[WordFunction, WordFunction, WordFunction, Callable[..., None]]:
+    """Return (scatter, line_of, probe, store) for words of one layout.
 
-    scatter(key) is the bijection; probe(table, index_bits, scattered) the payload or 0; store(table, index_bits,
-    scattered, payload) writes over the same position's word or the one of the line with the least work.
+    scatter(key) is the bijection; line_of(index_bits, scattered) the place where a line begins; probe(table,
+    index_bits, scattered) the payload or 0; store(table, index_bits, scattered, payload) writes over the same
+    position's word or the one of the line with the least work.
     """
     key_bits = facts.key_bits
     key_mask = np.uint64((1 << key_bits) - 1)

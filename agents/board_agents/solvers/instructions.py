@@ -36,7 +36,7 @@ def load_int8(address: int) -> int:
     return ctypes.c_int8.from_address(int(address)).value
 
 
-def _register_prefetch() -> None:
+def _register_prefetch(function_name: str, writes: int) -> None:
     from llvmlite import ir
     from numba import types
     from numba.extending import intrinsic, overload
@@ -49,18 +49,23 @@ def _register_prefetch() -> None:
             kind = ir.FunctionType(ir.VoidType(), [pointer.type, number, number, number])
             name = "llvm.prefetch.p0"
             function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
-            # For writing, to be kept in all caches, a data cache.
-            builder.call(function, [pointer, number(1), number(3), number(1)])
+            # To be kept in all caches, a data cache.
+            builder.call(function, [pointer, number(writes), number(3), number(1)])
             return context.get_dummy_value()
 
         return types.void(types.uint64), codegen
 
-    overload(prefetch, strict=False)(lambda address: lambda address: fetch(np.uint64(address)))
+    overload(globals()[function_name], strict=False)(lambda address: lambda address: fetch(np.uint64(address)))
 
 
-@compiled_by(_register_prefetch)
+@compiled_by(lambda: _register_prefetch("prefetch", 0))
 def prefetch(address: int) -> None:
-    """Ask for the cache line at an address, soon to be written; a hint without effect on results."""
+    """Ask for the cache line at an address, soon to be read; a hint without effect on results."""
+
+
+@compiled_by(lambda: _register_prefetch("prefetch_to_write", 1))
+def prefetch_to_write(address: int) -> None:
+    """Ask for the cache line at an address, soon to be written, which other cores then lose."""
 
 
 def _register_fetch_add() -> None:
