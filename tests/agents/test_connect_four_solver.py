@@ -314,6 +314,47 @@ def test_book_holds_every_early_position(small_book):
         ConnectFourSolver(GAME, 1, book)
 
 
+def test_a_book_bounds_what_lies_one_stone_beyond(small_book):
+    book, solver = Book.load(small_book), ConnectFourSolver(SMALL, 1)
+    positions = positions_by_stones(*solver.size, 5)[5]
+    least, scores = book.least(positions), solver.solve_many(positions)
+    assert (least <= scores).all()
+    assert (least == scores).any()
+    assert (least > -solver.cells).all(), "every position came from one in the book"
+    assert np.array_equal(solver.solve_many(positions, least=least), scores)
+    too_much = least + 1
+    assert np.array_equal(solver.solve_many(positions, least=too_much), np.maximum(scores, too_much))
+
+
+def test_moves_are_the_same_with_a_book(small_book):
+    """The moves that a book rules out without a search are wrong ones."""
+    with_book, without = ConnectFourSolver(SMALL, 1, Book.load(small_book)), ConnectFourSolver(SMALL, 1)
+    rng = random.Random(6)
+    for stones in range(8):
+        for _ in range(12):
+            state = SMALL.initial_state()
+            for _ in range(stones):
+                state = SMALL.step(state, rng.choice(SMALL.legal_actions(state)))
+                if SMALL.is_terminal(state):
+                    break
+            if SMALL.is_terminal(state):
+                continue
+            values = without.action_values(state)
+            for order in (sorted(values), sorted(values, reverse=True)):
+                wanted = next(action for action in order if values[action] == max(values.values()))
+                assert with_book.best_move(state, order=order) == wanted
+                assert without.best_move(state, order=order) == wanted
+
+
+def test_a_shorter_book_makes_a_longer_one(small_book, tmp_path):
+    """The longer one gives back the shorter one's scores."""
+    shorter = Book.load(small_book)
+    longer = build_book(ConnectFourSolver(SMALL, 1, shorter), 5, tmp_path / "longer.bin")
+    other = build_book(ConnectFourSolver(SMALL, 1), 5, tmp_path / "other.bin")
+    assert all(np.array_equal(a, b) for a, b in zip(longer.scores, other.scores, strict=True))
+    assert all(np.array_equal(a, b) for a, b in zip(longer.scores[:5], shorter.scores, strict=True))
+
+
 def test_book_building_is_resumed(small_book, tmp_path):
     path = tmp_path / "again.bin"
 

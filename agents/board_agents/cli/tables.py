@@ -115,7 +115,7 @@ def _check(game: str, pits: int, total: int) -> None:
 
 def _build_book(plies: int, threads: int, folder: Path | None, as_json: bool) -> None:
     """Build the book of the standard board in the folder of tables."""
-    from board_agents.solvers.connect_four import Book, BookError, ConnectFourSolver, build_book
+    from board_agents.solvers.connect_four import Book, BookError, build_book, default_solver
     from board_envs import make_game
 
     place = default_folder() if folder is None else folder
@@ -131,7 +131,7 @@ def _build_book(plies: int, threads: int, folder: Path | None, as_json: bool) ->
                 def progress(done: int, total: int) -> None:
                     bar.update(task, completed=done, total=total)
 
-                solver = ConnectFourSolver(make_game("connect-four"))
+                solver = default_solver(make_game("connect-four"))
                 book = build_book(solver, plies, path, threads=threads, progress=progress)
     except BookError as error:
         raise UserError(str(error)) from None

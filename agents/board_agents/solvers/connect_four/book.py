@@ -110,6 +110,33 @@ class Book:
             return None
         return int(self.scores[stones][index])
 
+    def least(self, positions: Words) -> NDArray[np.int64]:
+        """Return what positions one stone beyond the book score at least, by those from which they may have come.
+
+        A side that could have got more than s cannot have moved to a position that is worth less than -s.
+
+        Args:
+            positions: uint64 (n, 2), own and all stones, each with `plies` + 1 stones.
+
+        Returns:
+            int64 (n,); the lowest of all scores where nothing is known.
+
+        """
+        rows, columns, connect = self.size
+        facts = geometry(rows, columns, connect)
+        own, mask = positions[:, 0], positions[:, 1]
+        best = np.full(len(positions), -facts.cells, np.int64)
+        keys, scores = self.keys[self.plies], self.scores[self.plies]
+        for column in range(columns):
+            stones = mask & (facts.column << np.uint64(column * facts.height))
+            last = stones ^ (stones >> np.uint64(1)) & stones & (own ^ mask)
+            before = np.stack([own ^ mask ^ last, mask ^ last], axis=1)
+            wanted = keys_of(before, rows, columns)
+            index = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+            known = (last != 0) & (keys[index] == wanted)
+            best[known] = np.maximum(best[known], -scores[index[known]].astype(np.int64))
+        return best
+
     @classmethod
     def empty(cls, rows: int, columns: int, connect: int, plies: int) -> Book:
         """Return a book without a single known score."""
@@ -202,7 +229,7 @@ def build_book(
     What is done is kept beside the target in ``<name>.partial`` and taken up again by the next call.
 
     Args:
-        solver: of the size that the book is for; its own book is not used.
+        solver: of the size that the book is for; its own book, if it has one, saves work when it ends one ply earlier.
         plies: the largest number of stones.
         path: where the book is written.
         threads: how many positions are searched at a time.
@@ -222,6 +249,9 @@ def build_book(
         book = earlier
     last = book.scores[plies]
     positions = positions_by_stones(*solver.size, plies)[plies]
+    least = None
+    if solver.book is not None and solver.book.plies == plies - 1:
+        least = solver.book.least(positions)
     saved = time.monotonic()
     step = 128 * threads
     missing = np.flatnonzero(last == UNKNOWN)
@@ -230,7 +260,13 @@ def build_book(
             if progress is not None:
                 progress(len(last) - len(missing) + start, len(last))
             rows = missing[start : start + step]
-            last[rows] = solver.solve_many(positions[rows], related=True, threads=threads, chunk=8)
+            last[rows] = solver.solve_many(
+                positions[rows],
+                related=least is None,
+                least=None if least is None else least[rows],
+                threads=threads,
+                chunk=8,
+            )
             if time.monotonic() - saved >= save_every:
                 book.save(unfinished)
                 saved = time.monotonic()

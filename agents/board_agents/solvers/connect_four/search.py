@@ -33,8 +33,9 @@ FRAME = 8
 # What a search keeps between two calls (int64).
 POSITION, DEPTH, ENTERING, NODES, LIMIT, STOP, BIG_BITS, SMALL_BITS, GUESS, BEGUN, TOGETHER = range(11)
 CONTROL = 11
-NO_GUESS = 1000
-"""GUESS of positions that have nothing to do with one another; else it is the score of the position before."""
+NO_GUESS, LEAST = 1000, 1001
+"""GUESS of positions of which nothing is known, or whose score is likely to be the lower bound given; else it is the
+score of the position before."""
 
 HARD = 26
 """Positions with so many empty squares or more are mostly near a draw, and windows far from it are dear."""
@@ -367,7 +368,9 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                     continue
                 root_empties = cells - popcount(mask[0])
                 guess = control[GUESS]
-                if guess == NO_GUESS and nodes - control[BEGUN] < QUICK_NODES:
+                if guess == LEAST:
+                    guess = bounds[position, 0]
+                elif guess == NO_GUESS and nodes - control[BEGUN] < QUICK_NODES:
                     guess = shortest(bounds[position, 0], bounds[position, 1], root_empties)
                 elif guess == NO_GUESS and root_empties >= HARD:
                     guess = 1
@@ -583,7 +586,7 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
             if d < 0 and not entering:
                 # The root's null window is answered.
                 narrow(bounds, position, value, frames[0, BETA])
-                if control[GUESS] != NO_GUESS and bounds[position, 0] == bounds[position, 1]:
+                if control[GUESS] < NO_GUESS and bounds[position, 0] == bounds[position, 1]:
                     control[GUESS] = bounds[position, 0]
 
     return kernel(search)

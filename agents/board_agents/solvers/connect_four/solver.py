@@ -102,16 +102,18 @@ class Stack:
         """Nodes searched since the last `begin`."""
         return int(self.control[stack.NODES])
 
-    def begin(self, related: bool = False, together: bool = False) -> None:
+    def begin(self, related: bool = False, least: bool = False, together: bool = False) -> None:
         """Prepare for other positions.
 
-        `related` ones are likely to have the score of the one before them; `together` with other threads they are
-        searched when each has the same.
+        `related` ones are likely to have the score of the one before them, or the `least` that their bounds allow;
+        `together` with other threads they are searched when each has the same.
         """
         self.control[stack.TOGETHER] = together
-        if not related:
+        if least:
+            self.control[stack.GUESS] = stack.LEAST
+        elif not related:
             self.control[stack.GUESS] = stack.NO_GUESS
-        elif self.control[stack.GUESS] == stack.NO_GUESS:
+        elif self.control[stack.GUESS] >= stack.NO_GUESS:
             self.control[stack.GUESS] = 0
         self.control[stack.POSITION] = 0
         self.control[stack.DEPTH] = -1
@@ -262,6 +264,7 @@ class ConnectFourSolver:
         *,
         weak: bool = False,
         related: bool = False,
+        least: NDArray[np.int64] | None = None,
         threads: int = 1,
         progress: Callable[[int], None] | None = None,
         chunk: int = 64,
@@ -272,6 +275,7 @@ class ConnectFourSolver:
             positions: uint64 (n, 2): stones of the side to move, all stones (`as_words` makes them of states).
             weak: only the sign of the score.
             related: neighbours in the array are alike, so that the score of one is a good guess for the next.
+            least: int64 (n,), scores that are proven not to be missed, and likely to be the scores.
             threads: how many positions are searched at a time, on shared tables.
             progress: called with the number of positions done since the last call.
             chunk: how many positions a thread takes at a time.
@@ -291,12 +295,14 @@ class ConnectFourSolver:
         limit = 1 if weak else self.cells
         bounds = np.empty((len(positions), 2), np.int64)
         bounds[:] = (-limit, limit)
+        if least is not None:
+            bounds[:, 0] = np.clip(least, -limit, limit)
         starts = itertools.count(0, chunk)
 
         def work(thread: Stack) -> None:
             while (start := next(starts)) < len(positions):
                 rows = slice(start, start + chunk)
-                thread.begin(related)
+                thread.begin(related, least is not None)
                 while not thread.go_on(positions[rows], bounds[rows], thread.nodes + SLICE):
                     if stop.is_set():
                         return
@@ -350,12 +356,16 @@ class ConnectFourSolver:
 
     def _bounds(self, state: State, low: int, high: int, budget: Budget, threads: int = 1) -> tuple[int, int]:
         """Return proven bounds, clipped to the window: they meet when the limits allow."""
+        positions = self.as_words([state])
         if self.book is not None:
             known = self.book.get(state)
             if known is not None:
                 known = max(low, min(high, known))
                 return known, known
-        positions = self.as_words([state])
+            if self.stones(state) == self.book.plies + 1:
+                low = min(high, max(low, int(self.book.least(positions)[0])))
+                if low == high:
+                    return low, high
         with self._lock:
             self.nodes = 0
             workers = self._threads(threads)
@@ -415,19 +425,28 @@ class ConnectFourSolver:
         low, high = self._bounds(state, -self.cells, self.cells, budget)
         if low != high:
             return None
-        for action in order[:-1]:
+        # Only whether a move keeps the score is asked, which is a single null window; first without any search.
+        nothing = Budget(nodes=0)
+        known = {}
+        for action in order:
             after = self.game.step(state, action)
             if self.game.is_terminal(after):
-                reaches = (self._action_value(state, action, budget) or 0) >= low
+                value = self._action_value(state, action, nothing)
+                known[action] = value == low
             else:
-                # Only whether this move keeps the score is asked, which is a single null window.
-                least, most = self._bounds(after, -low, -low + 1, budget)
+                least, most = self._bounds(after, -low, -low + 1, nothing)
+                known[action] = most == -low if least == most else None
+        rest = [action for action, keeps in known.items() if keeps is not False]
+        for action in rest[:-1]:
+            keeps = known[action]
+            if keeps is None:
+                least, most = self._bounds(self.game.step(state, action), -low, -low + 1, budget)
                 if least != most:
                     return None
-                reaches = most <= -low
-            if reaches:
+                keeps = most == -low
+            if keeps:
                 return action
-        return order[-1]
+        return rest[-1]
 
     def stones(self, state: State) -> int:
         """Return how many stones lie on the board."""
