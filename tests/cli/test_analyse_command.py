@@ -1,5 +1,6 @@
 import io
 import json
+import re
 
 import pytest
 
@@ -7,7 +8,7 @@ from board_agents.cli.analyse import Analysis, words
 from board_agents.registry import make_oracle
 from board_envs import make_game
 
-KEYS = {"game", "position", "to_play", "winner", "exact", "unit", "value", "moves", "best", "line"}
+KEYS = {"game", "position", "to_play", "winner", "exact", "unit", "value", "moves", "best", "line", "seconds"}
 
 
 @pytest.fixture
@@ -71,7 +72,7 @@ def test_the_line_is_play_by_the_best_values_to_the_end(run, name, parameters):
 
 def test_values_to_come_in_words():
     game = make_game("awale", pits=2, seeds=1)
-    analysis = Analysis(game, game.initial_state(), "seeds", {}, None, [])
+    analysis = Analysis(game, game.initial_state(), "seeds", {}, None, [], 0.0)
     assert words(analysis, 0, 2) == "2 seeds more than the other from here"
     assert words(analysis, 0, -1) == "1 seed less than the other from here"
     assert words(analysis, 0, 0) == "equal from here"
@@ -95,7 +96,11 @@ def test_connect_four_tells_plies_beside_pons_score(run):
     assert code == 0
     assert f"wins in {data['plies']} plies" in out
     assert "best line: " + "".join(data["line"]) in out
+    assert re.search(r"time: [0-9]+\.[0-9]{2} s", out)
+    assert data["seconds"] >= 0
     for move, plies in data["move_plies"].items():
+        without_flag = json.loads(run("analyse", "connect-four", move, "--json", *arguments)[1])
+        assert without_flag["plies"] + 1 == plies
         after = json.loads(run("analyse", "connect-four", move, "--moves", "--json", *arguments)[1])
         assert after["plies"] + 1 == plies
         assert after["position"] == game.format(game.step(state, game.text_to_action(state, move)))
@@ -205,6 +210,9 @@ def test_an_empty_stream(stream):
         (["nim", "9,9,9"], "more than the 3"),
         (["connect-four", "-------/-------/-------/-------/---X---/-------"], "floats"),
         (["connect-four", "--moves", "4453x"], "move 5"),
+        (["connect-four", "4453x"], "no moves: move 5"),
+        (["connect-four", "44444444"], "no moves: move 7 ('4')"),
+        (["connect-four", ""], "6 rows"),
         (["nim", "3,4,5", "--stdin"], "--stdin"),
         (["nim", "--oracle", "crystal"], "crystal"),
         (["nim", "--empties-to-winner"], "reversi"),

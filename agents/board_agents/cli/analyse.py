@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json as jsons
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -39,10 +40,13 @@ def command(
     name: GameName,
     position: Annotated[
         str | None,
-        typer.Argument(metavar="[POSITION]", help="A position as text; the first one of a game unless given."),
+        typer.Argument(
+            metavar="[POSITION]",
+            help="A position as text, or moves from the start; else a first position.",
+        ),
     ] = None,
     moves: Annotated[
-        bool, typer.Option("--moves", help="POSITION is the moves that lead there from the start, e.g. 4453.")
+        bool, typer.Option("--moves", help="POSITION is moves from the start, e.g. 4453, and nothing else.")
     ] = False,
     stdin: Annotated[
         bool, typer.Option("--stdin", help="Read positions from stdin, one a line, and print one JSON object each.")
@@ -80,12 +84,25 @@ def command(
 
 
 def read_position(game: Game[Any], text: str | None, moves: bool) -> Any:
-    """Return the state that a text means; PositionError or IllegalActionError says what is wrong with it."""
+    """Return the state that a text means; PositionError or IllegalActionError says what is wrong with it.
+
+    A text that is no position is read as moves; with `moves` it is moves in any case.
+    """
     if text is None:
         return game.initial_state()
     if len(text) > LONGEST_LINE:
         raise PositionError(f"no position has {len(text)} characters")
-    return game.from_moves(text) if moves else game.parse(text)
+    if moves:
+        return game.from_moves(text)
+    try:
+        return game.parse(text)
+    except PositionError as no_position:
+        if not text.strip():
+            raise
+        try:
+            return game.from_moves(text)
+        except IllegalActionError as no_moves:
+            raise PositionError(f"no position: {no_position}; no moves: {no_moves}") from None
 
 
 @dataclass(frozen=True)
@@ -99,6 +116,7 @@ class Analysis:
         values: exact value of each legal action for the mover; None if out of reach, {} if the game is over.
         plies: plies to the end after each action, that action counted, where the unit tells it.
         line: best play as actions.
+        seconds: how long the answer took.
         estimate: what a search makes of a position that is out of the oracle's reach, where there is one for the game;
             never exact, and in the same unit.
 
@@ -110,6 +128,7 @@ class Analysis:
     values: dict[int, float] | None
     plies: dict[int, int] | None
     line: list[int]
+    seconds: float
     estimate: SearchResult | None = None
 
     @property
@@ -142,6 +161,7 @@ class Analysis:
             },
             "best": [self.name(action) for action in self.best],
             "line": line_texts(game, state, self.line),
+            "seconds": round(self.seconds, 3),
         }
         if self.estimate is not None:
             found = self.estimate
@@ -161,9 +181,9 @@ class Analysis:
 
 def analyse(game: Game[Any], oracle: Oracle, state: Any) -> Analysis:
     """Ask an oracle for everything about a position."""
-    unit = unit_of(oracle, game)
+    unit, began = unit_of(oracle, game), time.perf_counter()
     if game.is_terminal(state):
-        return Analysis(game, state, unit, {}, {} if unit in PLIES else None, [])
+        return Analysis(game, state, unit, {}, {} if unit in PLIES else None, [], 0.0)
     answer = oracle.action_values(state)
     values = None if answer is None else {action: answer[action] for action in sorted(answer)}
     plies = None
@@ -172,8 +192,9 @@ def analyse(game: Game[Any], oracle: Oracle, state: Any) -> Analysis:
     if values is None:
         estimator = _estimator(game)
         estimate = None if estimator is None else estimator.analyse(state)
-        return Analysis(game, state, unit, None, plies, [], estimate)
-    return Analysis(game, state, unit, values, plies, best_line(game, oracle, state, values))
+        return Analysis(game, state, unit, None, plies, [], time.perf_counter() - began, estimate)
+    line = best_line(game, oracle, state, values)
+    return Analysis(game, state, unit, values, plies, line, time.perf_counter() - began)
 
 
 @functools.lru_cache(maxsize=1)
@@ -255,6 +276,7 @@ def _show(analysis: Analysis) -> None:
     console.print(table)
     line = game.notation.join_moves(line_texts(game, state, analysis.line))
     console.print(f"best line: {line}", markup=False)
+    console.print(f"time: {analysis.seconds:.2f} s")
 
 
 def _show_estimate(analysis: Analysis, estimate: SearchResult) -> None:
@@ -266,6 +288,7 @@ def _show_estimate(analysis: Analysis, estimate: SearchResult) -> None:
     console.print(table)
     line = game.notation.join_moves(line_texts(game, analysis.state, list(estimate.line)))
     console.print(f"expected line: {line}", markup=False)
+    console.print(f"time: {analysis.seconds:.2f} s")
 
 
 def _stream(game: Game[Any], oracle: Oracle, moves: bool) -> None:

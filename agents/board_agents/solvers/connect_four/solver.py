@@ -421,29 +421,24 @@ class ConnectFourSolver:
         low, high = self._bounds(after, -self.cells, self.cells, budget)
         return -low if low == high else None
 
+    def _keeps(self, state: State, action: int, score: int, budget: Budget) -> bool | None:
+        """Whether a move gets the score of its position, which is a single null window; None if the budget ends."""
+        after = self.game.step(state, action)
+        if self.game.is_terminal(after):
+            return self._action_value(state, action, budget) == score
+        least, most = self._bounds(after, -score, -score + 1, budget)
+        return most == -score if least == most else None
+
     def _best_move(self, state: State, budget: Budget, order: list[int]) -> int | None:
         low, high = self._bounds(state, -self.cells, self.cells, budget)
         if low != high:
             return None
-        # Only whether a move keeps the score is asked, which is a single null window; first without any search.
-        nothing = Budget(nodes=0)
-        known = {}
-        for action in order:
-            after = self.game.step(state, action)
-            if self.game.is_terminal(after):
-                value = self._action_value(state, action, nothing)
-                known[action] = value == low
-            else:
-                least, most = self._bounds(after, -low, -low + 1, nothing)
-                known[action] = most == -low if least == most else None
-        rest = [action for action, keeps in known.items() if keeps is not False]
+        # What needs no search goes first: it may leave a single move.
+        rest = [action for action in order if self._keeps(state, action, low, Budget(nodes=0)) is not False]
         for action in rest[:-1]:
-            keeps = known[action]
+            keeps = self._keeps(state, action, low, budget)
             if keeps is None:
-                least, most = self._bounds(self.game.step(state, action), -low, -low + 1, budget)
-                if least != most:
-                    return None
-                keeps = most == -low
+                return None
             if keeps:
                 return action
         return rest[-1]
