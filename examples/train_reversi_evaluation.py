@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from board_agents.cli.console import progress
+from board_agents.files import write_whole
 from board_agents.solvers.reversi.evaluation import PHASES, Evaluation
 from board_agents.solvers.reversi.learning import (
     Positions,
@@ -82,21 +83,11 @@ def in_parallel(what: str, tasks: Sequence[Callable[[], Any]], workers: int) -> 
             raise
 
 
-def replace(path: pathlib.Path, write: Callable[[pathlib.Path], Any]) -> None:
-    """Write a file under another name, then move it to its place."""
-    temporary = path.with_name(f"part-{os.getpid()}-{path.name}")
-    try:
-        write(temporary)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
 def play_chunk(path: pathlib.Path, evaluation: Evaluation, seed: int, games: int, plan: Round) -> None:
     """Play a file's games, unless it is there."""
     if not path.exists():
         found = play_games(evaluation, seed, games, plan.depth, plan.solved)
-        replace(path, lambda part: np.savez(part, boards=found.boards, values=found.values))
+        write_whole(path, lambda part: np.savez(part, boards=found.boards, values=found.values))
 
 
 def read_chunk(path: pathlib.Path) -> Positions:
@@ -166,7 +157,7 @@ def train(
             }
         ]
         text = "".join(json.dumps(line) + "\n" for line in lines)
-        replace(log, lambda part: part.write_text(text, encoding="utf-8"))
+        write_whole(log, lambda part: part.write_text(text, encoding="utf-8"))
         print(
             f"round {number}: {len(positions.values)} positions, mean errors {lines[number]['error_by_phase']}",
             flush=True,
@@ -215,7 +206,7 @@ def draw_curve(lines: list[dict[str, Any]], path: pathlib.Path) -> None:
     axes.set_ylabel("mean error in discs, games kept apart")
     axes.legend()
     axes.grid(alpha=0.3)
-    replace(path, lambda part: figure.savefig(part, dpi=80, format="png", bbox_inches="tight"))
+    write_whole(path, lambda part: figure.savefig(part, dpi=80, format="png", bbox_inches="tight"))
 
 
 def main() -> None:

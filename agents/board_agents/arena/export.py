@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 import board_envs
 from board_agents.arena import minari
 from board_agents.arena.records import FORMAT, Ending, GameRecord, RecordError, parameters_of
-from board_agents.arena.storage import RecordFile, is_database, read_text, write_whole
+from board_agents.arena.storage import RecordFile, is_database, read_text
+from board_agents.files import write_whole
 from board_envs.types import MissingExtraError, Outcome
 
 

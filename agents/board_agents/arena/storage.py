@@ -3,39 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from board_agents.arena.records import GameRecord, RecordError
 
 DATABASE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
-
-
-def write_whole(target: str | Path, write: Callable[[Path], Any]) -> None:
-    """Write a file whole or not at all: under another name first, then moved to its place.
-
-    Args:
-        target: the file.
-        write: writes the path that it is given.
-
-    Raises:
-        OSError: it cannot be written; the error names the target.
-
-    """
-    path = Path(target)
-    temporary = path.with_name(path.name + ".part")
-    try:
-        write(temporary)
-        os.replace(temporary, path)
-    except OSError as error:
-        number = error.errno or errno.EIO
-        raise OSError(number, os.strerror(number), str(target)) from error
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
 
 
 def read_text(source: str | Path) -> str:

@@ -19,7 +19,8 @@ from board_agents.arena.openings import position_key
 from board_agents.arena.play import Builder, play_game
 from board_agents.arena.quality import QualityReport, judge_decision, outcome_for_mover, unit_of
 from board_agents.arena.records import parameters_of
-from board_agents.arena.storage import read_text, write_whole
+from board_agents.arena.storage import read_text
+from board_agents.files import write_whole
 from board_envs.game import Game
 from board_envs.random import Stream, check_seed
 from board_envs.registry import make_game, snake_name

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import secrets
 import time
 from functools import partial
@@ -16,6 +14,7 @@ from board_agents.agent import Agent
 from board_agents.arena.play import AgentFaultError, build_agent, decide, guarded
 from board_agents.arena.records import Ending, GameRecord, RecordError
 from board_agents.cli.console import Parameters, UserError, busy, game_title, read_game
+from board_agents.files import write_whole
 from board_agents.registry import make_agent, make_oracle
 from board_envs.game import Game
 from board_envs.random import Stream, check_seed
@@ -171,11 +170,8 @@ class Table:
 
     def save(self, path: Path) -> None:
         """Write the game to a file, whole or not at all."""
-        if path.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-        temporary = path.with_name(path.name + ".partial")
-        temporary.write_text(self.record().to_json() + "\n", encoding="utf-8")
-        os.replace(temporary, path)
+        text = self.record().to_json() + "\n"
+        write_whole(path, lambda part: part.write_text(text, encoding="utf-8"))
 
     def load(self, path: Path) -> None:
         """Go on with a saved game; RecordError, SpecError or OSError leave all as it was."""

@@ -14,8 +14,8 @@ from board_agents.arena.export import read_records
 from board_agents.arena.quality import QualityReport, judge_records
 from board_agents.arena.records import GameRecord
 from board_agents.arena.report import REPLAYED, report_csv, report_data, report_html, sample
-from board_agents.arena.storage import write_whole
 from board_agents.cli.console import UserError, existing, out, plain, tracked
+from board_agents.files import write_whole
 from board_agents.registry import make_oracle
 from board_envs.game import Game
 

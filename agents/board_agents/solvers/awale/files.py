@@ -7,7 +7,6 @@ a temporary name, flushed and renamed, so that a name ending in ".table" always 
 
 from __future__ import annotations
 
-import contextlib
 import json
 import mmap
 import os
@@ -23,6 +22,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from board_agents.files import write_whole
 from board_envs._jit import kernel
 from board_envs.games.awale.configurations import count
 
@@ -151,20 +151,19 @@ def write_level(
     threads: int = 1,
 ) -> LevelStatistics:
     """Write one level, given in parts, whole or not at all; OSError names the file. Two threads take a half each."""
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
 
-    def write(begin: int, parts: Iterable[NDArray[Any]]) -> None:
-        with temporary.open("r+b") as half:
+    def write_half(target: Path, begin: int, parts: Iterable[NDArray[Any]]) -> None:
+        with target.open("r+b") as half:
             half.seek(begin)
             for part in parts:
                 half.write(part.data)
 
-    try:
-        with temporary.open("wb") as file:
+    def write(target: Path) -> LevelStatistics:
+        with target.open("wb") as file:
             middle = HEADER + count(pits, counter.level)
             halves = (HEADER, map(counter.add_scores, scores)), (middle, map(counter.add_depths, depths))
             with ThreadPoolExecutor(min(threads, 2)) as pool:
-                list(pool.map(lambda half: write(*half), halves))
+                list(pool.map(lambda half: write_half(target, *half), halves))
             statistics = counter.statistics()
             facts = {"version": VERSION, "game": GAME, "ruleset": RULESET, "pits": pits, "encoding": ENCODING}
             text = json.dumps(facts | asdict(statistics)).encode()
@@ -172,14 +171,9 @@ def write_level(
             file.write(MAGIC + struct.pack("<II", len(text), zlib.crc32(text)) + text)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except OSError as error:
-        # A full disk reports no name.
-        raise OSError(error.errno, error.strerror, str(path)) from error
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            temporary.unlink()
-    return statistics
+        return statistics
+
+    return write_whole(path, write)
 
 
 def read_level(

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from board_agents.files import write_whole
 from board_agents.solvers.connect_four.geometry import geometry, has_lines, mirror
 from board_envs.game import Game
 from board_envs.games.connect_four import State
@@ -201,10 +202,7 @@ class Book:
             "entries": len(self),
             "sha256": hashlib.sha256(body).hexdigest(),
         }
-        target = pathlib.Path(path)
-        written = target.with_name(f"{target.name}.{os.getpid()}.tmp")
-        written.write_bytes(json.dumps(facts).encode() + b"\n" + body)
-        os.replace(written, target)
+        write_whole(path, lambda part: part.write_bytes(json.dumps(facts).encode() + b"\n" + body))
 
 
 @functools.cache

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from board_agents.files import write_whole
 from board_agents.solvers.reversi.memory import load, store
 from board_agents.solvers.reversi.patterns import LANES, digit_table, indices, kind_offsets, placements, shared
 from board_envs._bits import as_int, popcount
@@ -207,7 +208,6 @@ class Evaluation:
         The phases of a weight follow each other. Weights beyond a byte are cut. The file replaces an earlier one as a
         whole.
         """
-        path = pathlib.Path(path)
         data = np.clip(np.rint(self.weights.T / _QUANTUM), -127, 127).astype(np.int8).tobytes()
         header = {
             **_HEADER,
@@ -219,12 +219,8 @@ class Evaluation:
             "facts": self.facts,
         }
         header["sha256"] = _digest(header, data)
-        temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-        try:
-            temporary.write_bytes(json.dumps(header).encode() + b"\n" + lzma.compress(data, preset=9))
-            os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        content = json.dumps(header).encode() + b"\n" + lzma.compress(data, preset=9)
+        write_whole(path, lambda part: part.write_bytes(content))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Evaluation:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from board_agents.files import write_whole
 from board_agents.solvers.reversi.evaluation import UNIT, shipped_evaluation
 from board_agents.solvers.reversi.ordering import make_context, make_ordering
 from board_agents.solvers.reversi.search import (
@@ -411,18 +412,16 @@ class ReversiOracle:
 
         The file is a line of JSON and the table's words, little endian; it replaces an earlier one as a whole.
         """
-        path = pathlib.Path(path)
         with self._lock:
             words = self._table.words.astype("<u8", copy=False)
             header = {**self._file_header(), "sha256": hashlib.sha256(words.data).hexdigest()}
-            temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-            try:
-                with temporary.open("wb") as file:
+
+            def write(part: pathlib.Path) -> None:
+                with part.open("wb") as file:
                     file.write(json.dumps(header).encode() + b"\n")
                     file.write(words.data)
-                os.replace(temporary, path)
-            finally:
-                temporary.unlink(missing_ok=True)
+
+            write_whole(path, write)
 
     def load(self, path: str | os.PathLike[str]) -> None:
         """Read what `save` wrote; ValueError if the file is damaged or of another board, rule or amount of memory."""
