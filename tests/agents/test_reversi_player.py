@@ -116,6 +116,19 @@ def test_time_ends_a_search_and_nothing_illegal_is_played():
     assert len(depths) > 1
 
 
+def test_what_cannot_be_solved_in_time_is_not_tried(monkeypatch):
+    positions = random_positions(GAME, 60, 6)
+    states = [state for state in positions if 19 <= 64 - popcount(state.black | state.white) <= 22][:3]
+    assert states
+    for seconds, tried in ((0.002, 0), (5, len(states))):
+        agent = make_agent(f"reversi:level=10,seconds={seconds}", GAME)
+        calls = []
+        monkeypatch.setattr(agent, "_solve", lambda state, *_, calls=calls: calls.append(state))
+        for state in states:
+            assert GAME.is_legal(state, agent.act({}, state))
+        assert len(calls) == tried
+
+
 def test_depth_and_empty_squares_can_be_chosen():
     agent = make_agent("reversi:depth=2,empties=0", GAME)
     assert agent.analyse(GAME.initial_state()).depth == 2

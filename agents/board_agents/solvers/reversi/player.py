@@ -49,7 +49,7 @@ LEVELS = (
     Level(8, 14, 1.4),
     Level(10, 16, 1.4),
     Level(12, 18, 1.4),
-    Level(16, 20, 1.2),
+    Level(16, 22, 1.4),
 )
 """Level 1 first."""
 
@@ -57,6 +57,10 @@ _NODES_PER_SECOND = 5_000_000
 """What the solver visits in a second at least, on a processor of today."""
 _SOLVING_SHARE = 0.7
 """Share of a move's time that is kept for the solver where it may reach the end."""
+_SOLVING_SECONDS, _SOLVING_GROWTH = 0.08, 2.5
+"""What the solver takes on average with 20 empty squares, on a processor of today, and how much more with one more."""
+_SOLVING_CHANCE = 2.0
+"""The solver is not tried where it takes on average more than so many times the time that is kept for it."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +137,7 @@ class ReversiAgent(GameAgent):
         deadline = None if self.seconds is None else time.monotonic() + self.seconds
         own, other = sides(state)
         empties = 64 - popcount(own | other)
-        reachable = empties <= self.strength.empties
+        reachable = empties <= self.strength.empties and self._in_time(empties)
         if reachable and deadline is None:
             thought = self._solve(state, whole, None)
             assert thought is not None  # nothing limits the solver here
@@ -159,6 +163,13 @@ class ReversiAgent(GameAgent):
             if thought is not None:
                 return thought
         return self._thought(state, found, reached, with_line)
+
+    def _in_time(self, empties: int) -> bool:
+        """Whether the solver has a chance to reach the end in its share of a move's time."""
+        if self.seconds is None:
+            return True
+        average = _SOLVING_SECONDS * _SOLVING_GROWTH ** (empties - 20)
+        return average <= _SOLVING_CHANCE * _SOLVING_SHARE * self.seconds
 
     def _compile(self) -> None:
         """Compile before the first clock is started."""
