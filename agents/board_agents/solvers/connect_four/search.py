@@ -121,13 +121,14 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
     column_bits = np.uint64((1 << height) - 1)
 
     @jitable
-    def describe(own: np.uint64, mask: np.uint64, safe: np.uint64, good_rows: np.uint64, lanes: Words) -> np.uint64:
-        """Write, a lane a column, the opponent's safe replies to each safe move and the move's static points.
+    def describe(
+        own: np.uint64, mask: np.uint64, threats_now: np.uint64, safe: np.uint64, good_rows: np.uint64, lanes: Words
+    ) -> np.uint64:
+        """Write, a lane a column, the opponent's safe replies to each safe move, the move's points and its threats.
 
         Returns the moves to which the opponent has no safe reply: they win with the next stone but one.
         """
-        threats_now = winning_squares(own) & board & ~mask
-        below_own_threat = threats_now >> ONE
+        below_own_threat = (threats_now & ~mask) >> ONE
         wins = ZERO
         for i in range(lanes_count):
             move = safe & (first_column << np.uint64(i * height))
@@ -146,12 +147,8 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                 - 4 * popcount(answers)
                 - 36 * popcount(move & below_own_threat)
             )
+            lanes[2 * lanes_count + i] = threats
         return wins
-
-    @jitable
-    def answer(mine: np.uint64, occupied: np.uint64) -> np.uint64:
-        """Return the opponent's safe replies after a move."""
-        return safe_replies(winning_squares(mine) & board & ~occupied, occupied)
 
     @jitable
     def flip(key: np.uint64) -> np.uint64:
@@ -197,16 +194,16 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
         return -1 if has_line((mine ^ occupied) | (empty & ~mover_gets)) else 0
 
     @jitable
-    def owed_square(mine: np.uint64, occupied: np.uint64) -> int:
+    def owed_square(mine: np.uint64, occupied: np.uint64, threats: np.uint64) -> int:
         """Return an upper bound of the score with an odd number of empty squares; `cells` if none is seen.
 
-        The opponent wins on a square, even room above the one below it, in a column of odd room. It follows up
+        The opponent, whose `threats` are given, wins on a square, even room above the one below it, in a column of odd room. It follows up
         everywhere (see `follow_up`; columns of odd room other than this one are even in number), until the side to
         move must play in that column, where the following up ends on the winning square.
         """
         empty = board & ~occupied
         starts = (occupied + bottom) & board & ~paired
-        owed = winning_squares(mine ^ occupied) & empty & paired
+        owed = threats & empty & paired
         while owed != ZERO:
             square = lowest(owed)
             owed = clear_lowest(owed)
@@ -324,10 +321,12 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
         own: Words,
         mask: Words,
         safe: Words,
+        threats: Words,
         untried: Words,
         frames: Ints,
         ranks: Ints,
         replies: Words,
+        later_threats: Words,
         lanes: Words,
         keys: Words,
         big: Words,
@@ -364,6 +363,8 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                 own[0] = positions[position, 0]
                 mask[0] = positions[position, 1]
                 safe[0] = root(own[0], mask[0], position, bounds)
+                threats[0] = winning_squares(own[0]) & board
+                threats[1] = winning_squares(own[0] ^ mask[0]) & board
                 if bounds[position, 0] >= bounds[position, 1]:
                     continue
                 root_empties = cells - popcount(mask[0])
@@ -383,7 +384,7 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                 d = 0
                 entering = True
             going_down = False
-            move = reply = ZERO
+            move = reply = threat = ZERO
             if entering:
                 if nodes >= limit or control[STOP] != 0:
                     control[POSITION] = position
@@ -433,7 +434,7 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                             done = True
                 if not done and empties >= FOLLOW_UP:
                     if empties % 2 == 1:
-                        upper = min(upper, owed_square(mine, occupied))
+                        upper = min(upper, owed_square(mine, occupied, threats[d + 1]))
                     elif beta >= 0:
                         upper = min(upper, follow_up(mine, occupied))
                     if upper < beta:
@@ -443,7 +444,8 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                     single = clear_lowest(can) == ZERO
                     wins = ZERO
                     if single:
-                        wins = answer(mine | can, occupied | can)
+                        threat = winning_squares(mine | can) & board & ~(occupied | can)
+                        wins = safe_replies(threat, occupied | can)
                     else:
                         if keeps and empties >= LOOK_AHEAD:
                             # The children's lines are on their way while this node is described.
@@ -452,7 +454,7 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                                 for i in range(lanes_count):
                                     prefetch(big_address + (line_of(big_bits, keys[i]) << np.uint64(3)))
                         good_rows = odd_rows if (cells - empties) % 2 == 0 else even_rows
-                        wins = describe(mine, occupied, can, good_rows, lanes)
+                        wins = describe(mine, occupied, threats[d], can, good_rows, lanes)
                     if single:
                         done = wins == ZERO
                     else:
@@ -505,10 +507,12 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                                     rank = max(rank, points)
                             for i in range(lanes_count):
                                 replies[d, i] = lanes[i]
+                                later_threats[d, i] = lanes[2 * lanes_count + i]
                             column = rank & 63
                             ranks[d, column] = NEVER
                             move = can & (first_column << np.uint64(column * height))
                             reply = lanes[column]
+                            threat = lanes[2 * lanes_count + column]
                         untried[d] = can ^ move
                 if done:
                     d -= 1
@@ -572,10 +576,12 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                     move = untried[d] & (first_column << np.uint64(column * height))
                     untried[d] ^= move
                     reply = replies[d, column]
+                    threat = later_threats[d, column]
             if going_down:
                 own[d + 1] = own[d] ^ mask[d]
                 mask[d + 1] = mask[d] | move
                 safe[d + 1] = reply
+                threats[d + 2] = threat
                 frames[d + 1, BETA] = 1 - frames[d, BETA]
                 frames[d + 1, PREVIOUS] = lowest(move)
                 if together and root_empties - d >= SHARED:

@@ -77,16 +77,19 @@ class Stack:
         self.kernel = stack.make_search(rows, columns, connect)
         self.control = np.zeros(stack.CONTROL, np.int64)
         self.history = aligned((stack.HISTORY,), np.int16)
+        lanes = max(8, columns)
         self.arrays = (
             aligned((depth,)),
             aligned((depth,)),
             aligned((depth,)),
+            aligned((depth + 2,)),
             aligned((depth,)),
             aligned((depth, stack.FRAME), np.int64),
-            aligned((depth, max(8, columns)), np.int64),
-            aligned((depth, max(8, columns))),
-            aligned((2 * max(8, columns),)),
-            aligned((max(8, columns),)),
+            aligned((depth, lanes), np.int64),
+            aligned((depth, lanes)),
+            aligned((depth, lanes)),
+            aligned((3 * lanes,)),
+            aligned((lanes,)),
             big,
             self.small,
             busy,
