@@ -2,7 +2,7 @@
 
 The header is a magic line, a length and a CRC-32 (little-endian uint32 each) and that many bytes of JSON: format
 version, game, rule set, pits, level, encoding, the level's statistics, a CRC-32 of either part. A file is written under
-a temporary name, flushed and renamed, so that a name ending in ".table" always stands for a whole level.
+a temporary name, flushed and renamed, so that "level-NNN.table" always stands for a whole level.
 """
 
 from __future__ import annotations
