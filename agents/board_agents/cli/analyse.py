@@ -269,14 +269,19 @@ def _show(analysis: Analysis) -> None:
         console.print("no exact value is within the oracle's reach here")
         if analysis.estimate is not None:
             _show_estimate(analysis, analysis.estimate)
-        return
+    else:
+        _show_values(analysis, analysis.values)
+    console.print(f"time: {analysis.seconds:.2f} s")
+
+
+def _show_values(analysis: Analysis, values: dict[int, float]) -> None:
+    game, console = analysis.game, out()
     table = Table("move", f"value ({analysis.unit})", "")
-    for action, value in sorted(analysis.values.items(), key=lambda item: -item[1]):
+    for action, value in sorted(values.items(), key=lambda item: -item[1]):
         table.add_row(Text(analysis.name(action)), f"{value:+g}" if value else "0", words(analysis, action, value))
     console.print(table)
-    line = game.notation.join_moves(line_texts(game, state, analysis.line))
+    line = game.notation.join_moves(line_texts(game, analysis.state, analysis.line))
     console.print(f"best line: {line}", markup=False)
-    console.print(f"time: {analysis.seconds:.2f} s")
 
 
 def _show_estimate(analysis: Analysis, estimate: SearchResult) -> None:
@@ -288,7 +293,6 @@ def _show_estimate(analysis: Analysis, estimate: SearchResult) -> None:
     console.print(table)
     line = game.notation.join_moves(line_texts(game, analysis.state, list(estimate.line)))
     console.print(f"expected line: {line}", markup=False)
-    console.print(f"time: {analysis.seconds:.2f} s")
 
 
 def _stream(game: Game[Any], oracle: Oracle, moves: bool) -> None:
