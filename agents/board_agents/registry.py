@@ -184,6 +184,8 @@ def _make(kind: str, spec: str, game: Game[Any], find: Callable[[str], Callable[
         raise SpecError(f"{kind} {spec!r}: {error}") from error
     except ValueError as error:
         raise SpecError(f"{kind} {spec!r}: {error}") from error
+    except MemoryError as error:
+        raise SpecError(f"{kind} {spec!r}: there is not enough memory ({error})") from error
 
 
 def _parameters(make: Callable[..., Any]) -> dict[str, inspect.Parameter]:
