@@ -246,6 +246,27 @@ def test_two_threads_on_one_position(solver):
         assert fresh.score(GAME.from_moves(row["moves"]), threads=2) == int(row["score"])
 
 
+def test_a_limit_is_that_of_all_threads_together():
+    for threads in (1, 2, 3):
+        solver = ConnectFourSolver(GAME, 1)
+        assert solver.score(GAME.initial_state(), node_limit=5000, threads=threads) is None
+        assert solver.nodes == 5000
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_error_ends_all_threads(solver, threads):
+    calls = []
+
+    def fail(done):
+        calls.append(done)
+        raise KeyboardInterrupt
+
+    words = solver.as_words([GAME.from_moves(_known()[0]["moves"])] * 5000)
+    with pytest.raises(KeyboardInterrupt):
+        solver.solve_many(words, threads=threads, chunk=1, progress=fail)
+    assert len(calls) <= threads
+
+
 def test_what_is_no_position_is_refused(solver):
     for moves in ("1212121", "7122334545" + "5"):
         if GAME.is_terminal(GAME.from_moves(moves)):
@@ -280,6 +301,21 @@ def test_what_is_no_position_is_refused(solver):
     for make in (ConnectFourSolver, ConnectFourOracle, PerfectConnectFourAgent):
         with pytest.raises(ValueError, match="connect-four"):
             make(make_game("nim"))
+    for megabytes in (0, 1.5, True, 1 << 21):
+        with pytest.raises(ValueError, match=f"table_megabytes must be .* not {megabytes}"):
+            ConnectFourSolver(GAME, megabytes)
+    for order in ([], [0, 1], [0, 1, 2, 3, 4, 5, 7]):
+        with pytest.raises(ValueError, match=r"order .* not \["):
+            solver.best_move(state, order=order)
+
+
+def test_too_little_memory_is_told(monkeypatch):
+    def no_memory(megabytes, _key_bits):
+        raise MemoryError(f"Unable to allocate {megabytes} MB")
+
+    monkeypatch.setattr("board_agents.solvers.connect_four.solver.big_table", no_memory)
+    with pytest.raises(SpecError, match=r"table_megabytes=9000': there is not enough memory \(Unable to allocate"):
+        make_oracle(GAME, "connect-four-solver:table_megabytes=9000")
 
 
 # -- book --------------------------------------------------------------------------------------------------------------
@@ -357,12 +393,14 @@ def test_a_shorter_book_makes_a_longer_one(small_book, tmp_path):
 
 def test_book_building_is_resumed(small_book, tmp_path):
     path = tmp_path / "again.bin"
+    reached = []
 
     class StoppedError(Exception):
         pass
 
     def interrupt(done, total):
-        if done >= 128:
+        reached.append(done)
+        if done >= 20:
             raise StoppedError
 
     with pytest.raises(StoppedError):
@@ -371,14 +409,27 @@ def test_book_building_is_resumed(small_book, tmp_path):
     unfinished = path.with_name("again.bin.partial")
     with pytest.raises(BookError, match="unfinished: [0-9]+ scores are missing"):
         Book.load(unfinished)
+    with pytest.raises(ValueError, match="unfinished: [0-9]+ scores are missing"):
+        ConnectFourSolver(SMALL, 1, Book.load(unfinished, partial=True))
+    assert reached[:2] == [0, 1], "hard positions are kept one by one"
     first = []
     build_book(ConnectFourSolver(SMALL, 1), 4, path, progress=lambda done, total: first.append(done))
-    assert first[0] == 128
+    assert first[0] == reached[-1] < first[-1]
     assert path.read_bytes() == small_book.read_bytes()
     assert not unfinished.exists()
     unfinished.write_bytes(small_book.read_bytes())
     with pytest.raises(BookError, match="remove it to start anew"):
         build_book(ConnectFourSolver(SMALL, 1), 3, path)
+
+
+def test_a_place_that_cannot_be_written_is_told_before_the_work(tmp_path):
+    (tmp_path / "file").touch()
+    told = []
+    with pytest.raises(OSError, match=r"Not a directory: .*book\.bin"):
+        build_book(
+            ConnectFourSolver(SMALL, 1), 4, tmp_path / "file" / "book.bin", progress=lambda *done: told.append(done)
+        )
+    assert told == []
 
 
 def test_damaged_and_foreign_books_are_refused_by_name(small_book, tmp_path):

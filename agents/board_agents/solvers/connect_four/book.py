@@ -33,6 +33,8 @@ KIND = "board-envs connect-four book"
 VERSION = 1
 MOST_PLIES = 16
 UNKNOWN = -128
+STEP_SECONDS = 2.0
+"""About so long positions are solved between two looks at progress and the time to save: a few hard ones, or many."""
 SHIPPED = {(6, 7, 4): "book_6x7_4.bin"}
 """Size -> file beside this one."""
 
@@ -97,6 +99,11 @@ class Book:
         """Number of entries."""
         return sum(len(scores) for scores in self.scores)
 
+    @property
+    def missing(self) -> int:
+        """How many scores are not known yet."""
+        return sum(int((scores == UNKNOWN).sum()) for scores in self.scores)
+
     def get(self, state: State) -> int | None:
         """Return the score from the side to move, None if the book does not reach so far."""
         occupied = int(state.player_0 | state.player_1)
@@ -130,7 +137,7 @@ class Book:
         keys, scores = self.keys[self.plies], self.scores[self.plies]
         for column in range(columns):
             stones = mask & (facts.column << np.uint64(column * facts.height))
-            last = stones ^ (stones >> np.uint64(1)) & stones & (own ^ mask)
+            last = (stones ^ (stones >> np.uint64(1))) & (own ^ mask)
             before = np.stack([own ^ mask ^ last, mask ^ last], axis=1)
             wanted = keys_of(before, rows, columns)
             index = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
@@ -183,10 +190,11 @@ class Book:
         scores = np.frombuffer(zlib.decompress(body), np.int8)
         if len(scores) != len(book):
             raise BookError(f"{os.fspath(path)} has {len(scores)} scores; {len(book)} positions belong to it")
-        if not partial and (scores == UNKNOWN).any():
-            raise BookError(f"{os.fspath(path)} is unfinished: {int((scores == UNKNOWN).sum())} scores are missing")
         ends = np.cumsum([len(part) for part in book.scores])
-        return cls(book.size, book.plies, book.keys, [part.copy() for part in np.split(scores, ends[:-1])])
+        book = cls(book.size, book.plies, book.keys, [part.copy() for part in np.split(scores, ends[:-1])])
+        if not partial and book.missing:
+            raise BookError(f"{os.fspath(path)} is unfinished: {book.missing} scores are missing")
+        return book
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the book; an older file of that name is replaced only by a whole one."""
@@ -250,21 +258,30 @@ def build_book(
     least = None
     if solver.book is not None and solver.book.plies == plies - 1:
         least = solver.book.least(positions)
-    saved = time.monotonic()
-    step = 128 * threads
     missing = np.flatnonzero(last == UNKNOWN)
+    # A folder that nothing can be written to is better told now than after an hour.
+    book.save(unfinished)
+    start, step = 0, threads
+    saved = time.monotonic()
     try:
-        for start in range(0, len(missing), step):
+        while start < len(missing):
             if progress is not None:
                 progress(len(last) - len(missing) + start, len(last))
             rows = missing[start : start + step]
+            began = time.monotonic()
             last[rows] = solver.solve_many(
                 positions[rows],
                 related=least is None,
                 least=None if least is None else least[rows],
                 threads=threads,
-                chunk=8,
+                chunk=max(1, min(8, step // (4 * threads))),
             )
+            start += len(rows)
+            # An interruption loses the positions of a step, and threads wait for each other at its end.
+            if time.monotonic() - began < STEP_SECONDS:
+                step = min(2 * step, 128 * threads)
+            else:
+                step = max(threads, step // 2)
             if time.monotonic() - saved >= save_every:
                 book.save(unfinished)
                 saved = time.monotonic()

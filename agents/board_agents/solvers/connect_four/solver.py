@@ -23,7 +23,7 @@ from board_agents.solvers.connect_four.geometry import PROBLEMS, geometry, make_
 from board_agents.solvers.connect_four.table import HUGE_PAGE, LINE, SMALL_INDEX_BITS, aligned
 from board_envs._bits import popcount
 from board_envs._jit import require_numba
-from board_envs.game import Game
+from board_envs.game import Game, check_int
 from board_envs.games.connect_four import State
 from board_envs.types import PositionError, Words
 
@@ -136,20 +136,27 @@ class Stack:
 
 @dataclass
 class Budget:
-    """Limits of one question: nodes and seconds in all, None for no limit."""
+    """Limits of one question: nodes and seconds of all threads together, None for no limit."""
 
     nodes: int | None = None
     seconds: float | None = None
     used: int = 0
     began: float = field(default_factory=time.monotonic)
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def next_slice(self) -> int:
-        """Return how many nodes may be searched before the next look at the clock; 0 when nothing is left."""
+    def take(self) -> int:
+        """Return how many nodes a thread may search before the next look at the clock; 0 when nothing is left."""
         if self.seconds is not None and time.monotonic() - self.began >= self.seconds:
             return 0
-        if self.nodes is None:
-            return SLICE
-        return max(0, min(SLICE, self.nodes - self.used))
+        with self.lock:
+            taken = SLICE if self.nodes is None else max(0, min(SLICE, self.nodes - self.used))
+            self.used += taken
+        return taken
+
+    def give_back(self, nodes: int) -> None:
+        """Take back nodes that were not needed."""
+        with self.lock:
+            self.used -= nodes
 
 
 class ConnectFourSolver:
@@ -167,8 +174,7 @@ class ConnectFourSolver:
     def __init__(self, game: Game[State], table_megabytes: int = 64, book: Book | None = None) -> None:
         if game.name != "connect-four":
             raise ValueError(f"this solver plays connect-four, not {game!r}")
-        if table_megabytes < 1:
-            raise ValueError(f"table_megabytes must be 1 or more, not {table_megabytes!r}")
+        table_megabytes = check_int("Connect Four solver", "table_megabytes", table_megabytes, 1, 1 << 20)
         require_numba("the Connect Four solver")
         self.game = game
         self.size = (game.parameters["rows"], game.parameters["columns"], game.parameters["connect"])
@@ -176,6 +182,8 @@ class ConnectFourSolver:
         self.cells = self.facts.cells
         if book is not None and book.size != self.size:
             raise ValueError(f"the book is for {book.size}, the game is {self.size}")
+        if book is not None and book.missing:
+            raise ValueError(f"the book is unfinished: {book.missing} scores are missing")
         self.book = book
         self._big = big_table(table_megabytes, self.facts.key_bits)
         self._busy = aligned((1 << stack.BUSY_BITS,))
@@ -243,10 +251,12 @@ class ConnectFourSolver:
         time_limit: float | None = None,
         order: list[int] | None = None,
     ) -> int | None:
-        """Return a move of the best score, the first of `order` (default: by column) that has it."""
+        """Return a move of the best score, the first of `order` (all legal ones; default: by column) that has it."""
         self._check(state)
-        budget = Budget(node_limit, time_limit)
-        return self._best_move(state, budget, order or self.game.legal_actions(state))
+        legal = self.game.legal_actions(state)
+        if order is not None and sorted(order) != legal:
+            raise ValueError(f"order must hold each of the legal actions {legal} once, not {order!r}")
+        return self._best_move(state, Budget(node_limit, time_limit), legal if order is None else order)
 
     def line(self, state: State, *, node_limit: int | None = None, time_limit: float | None = None) -> list[int] | None:
         """Return a game of perfect play from here to the end, the first best move by column each time."""
@@ -303,7 +313,7 @@ class ConnectFourSolver:
         starts = itertools.count(0, chunk)
 
         def work(thread: Stack) -> None:
-            while (start := next(starts)) < len(positions):
+            while not stop.is_set() and (start := next(starts)) < len(positions):
                 rows = slice(start, start + chunk)
                 thread.begin(related, least is not None)
                 while not thread.go_on(positions[rows], bounds[rows], thread.nodes + SLICE):
@@ -377,6 +387,7 @@ class ConnectFourSolver:
                 self._run(workers[0], positions, shared[0], budget, lambda: False)
             else:
                 self._race(workers, positions, shared, budget)
+            self.nodes = sum(worker.nodes for worker in workers)
             proven_low = max(int(bounds[0, 0]) for bounds in shared)
             proven_high = min(int(bounds[0, 1]) for bounds in shared)
             return proven_low, proven_high
@@ -389,15 +400,16 @@ class ConnectFourSolver:
         budget: Budget,
         stopped: Callable[[], bool],
         together: bool = False,
-    ) -> None:
+    ) -> bool:
+        """Search one position with one thread; whether its bounds meet."""
         thread.begin(together=together)
-        while (nodes := budget.next_slice()) > 0:
+        while (nodes := budget.take()) > 0:
             before = thread.nodes
             done = thread.go_on(positions, bounds, before + nodes)
-            budget.used += thread.nodes - before
-            self.nodes += thread.nodes - before
+            budget.give_back(before + nodes - thread.nodes)
             if done or stopped():
-                return
+                return done
+        return False
 
     def _race(self, workers: list[Stack], positions: Words, shared: list[NDArray[np.int64]], budget: Budget) -> None:
         """Let several threads solve one position; they help each other through the tables, the first one ends it."""
@@ -410,10 +422,11 @@ class ConnectFourSolver:
                 # Another order of equal moves leads this thread elsewhere.
                 noise = np.random.default_rng(index).integers(-stack.UNIT // 4, stack.UNIT // 4, thread.history.shape)
                 thread.history[:] = noise
-            self._run(thread, positions, shared[index], budget, over.is_set, together=True)
-            over.set()
-            for other in workers:
-                other.stop()
+            # One that runs out of its budget leaves the others what they took of it.
+            if self._run(thread, positions, shared[index], budget, over.is_set, together=True):
+                over.set()
+                for other in workers:
+                    other.stop()
 
         _together(workers, work, over)
 
@@ -452,19 +465,23 @@ class ConnectFourSolver:
 
 
 def _together(workers: list[Stack], work: Callable[[Stack], None], stop: threading.Event) -> None:
-    """Run `work` for each worker, the calling thread being the first one's; an interruption stops them all."""
+    """Run `work` for each worker, the calling thread being the first one's; an error or interruption stops them all."""
     if len(workers) == 1:
         work(workers[0])
         return
-    with ThreadPoolExecutor(len(workers) - 1) as pool:
-        others = [pool.submit(work, worker) for worker in workers[1:]]
+
+    def guarded(worker: Stack) -> None:
         try:
-            work(workers[0])
+            work(worker)
         except BaseException:
             stop.set()
-            for worker in workers:
-                worker.stop()
+            for other in workers:
+                other.stop()
             raise
+
+    with ThreadPoolExecutor(len(workers) - 1) as pool:
+        others = [pool.submit(guarded, worker) for worker in workers[1:]]
+        guarded(workers[0])
         for other in others:
             other.result()
 
