@@ -197,9 +197,9 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
     def owed_square(mine: np.uint64, occupied: np.uint64, threats: np.uint64) -> int:
         """Return an upper bound of the score with an odd number of empty squares; `cells` if none is seen.
 
-        The opponent, whose `threats` are given, wins on a square, even room above the one below it, in a column of odd room. It follows up
-        everywhere (see `follow_up`; columns of odd room other than this one are even in number), until the side to
-        move must play in that column, where the following up ends on the winning square.
+        The opponent wins on one of its `threats`, even room above the one below it, in a column of odd room. It
+        follows up everywhere (see `follow_up`; columns of odd room other than this one are even in number), until the
+        side to move must play in that column, where the following up ends on the winning square.
         """
         empty = board & ~occupied
         starts = (occupied + bottom) & board & ~paired
