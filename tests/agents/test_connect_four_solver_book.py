@@ -16,8 +16,8 @@ def test_shipped_book_is_complete():
     """Counts of unfinished positions up to mirror image; the scores of the first moves are well known."""
     book = Book.shipped(GAME)
     assert book is not None
-    assert (book.size, book.plies) == ((6, 7, 4), 8)
-    assert [len(scores) for scores in book.scores] == [1, 4, 25, 121, 568, 2144, 8231, 27109, 91295]
+    assert (book.size, book.plies) == ((6, 7, 4), 9)
+    assert [len(scores) for scores in book.scores] == [1, 4, 25, 121, 568, 2144, 8231, 27109, 91295, 269531]
     assert book.get(GAME.initial_state()) == 1
     solver = default_solver(GAME, table_megabytes=1)
     assert list(solver.action_values(GAME.initial_state()).values()) == [-2, -1, 0, 1, 0, -1, -2]
@@ -27,16 +27,16 @@ def test_shipped_book_is_complete():
 
 def test_a_fixed_sample_of_the_book_is_solved_again():
     book, rng = Book.shipped(GAME), np.random.default_rng(8)
-    positions = positions_by_stones(6, 7, 4, 8)[8]
+    positions = positions_by_stones(6, 7, 4, 9)[9]
     sample = rng.choice(len(positions), 40, replace=False)
     scores = ConnectFourSolver(GAME).solve_many(positions[sample])
-    assert scores.tolist() == book.scores[8][sample].tolist()
+    assert scores.tolist() == book.scores[9][sample].tolist()
 
 
 def test_earlier_positions_follow_from_later_ones():
     book = Book.shipped(GAME)
     again = Book(book.size, book.plies, book.keys, [scores.copy() for scores in book.scores])
-    for stones in range(7, -1, -1):
+    for stones in range(8, -1, -1):
         again.scores[stones][:] = 0
         derive(again, stones)
         assert np.array_equal(again.scores[stones], book.scores[stones])
@@ -45,8 +45,8 @@ def test_earlier_positions_follow_from_later_ones():
 def test_first_moves_of_perfect_play():
     agent = PerfectConnectFourAgent(GAME, table_megabytes=16)
     state = GAME.initial_state()
-    for _ in range(7):
+    for _ in range(8):
         action = agent.choose(state)
         assert agent.solver.action_values(state)[action] == agent.solver.score(state)
         state = GAME.step(state, action)
-    assert agent.solver.score(state) == -1
+    assert agent.solver.score(state) == 1
