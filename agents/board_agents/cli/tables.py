@@ -121,9 +121,13 @@ def _build_book(plies: int, threads: int, folder: Path | None, as_json: bool) ->
     place = default_folder() if folder is None else folder
     place.mkdir(parents=True, exist_ok=True)
     path = place / f"{BOOK}-{plies}.bin"
+    game = make_game("connect-four")
+    wanted = tuple(game.parameters.values()), plies
     try:
         if path.exists():
             book = Book.load(path)
+            if (book.size, book.plies) != wanted:
+                raise BookError(f"{path} is of {book.size} to {book.plies} plies; remove it to build another")
         else:
             with _bar() as bar:
                 task = bar.add_task(f"solving positions of {plies} stones")
@@ -131,8 +135,7 @@ def _build_book(plies: int, threads: int, folder: Path | None, as_json: bool) ->
                 def progress(done: int, total: int) -> None:
                     bar.update(task, completed=done, total=total)
 
-                solver = default_solver(make_game("connect-four"))
-                book = build_book(solver, plies, path, threads=threads, progress=progress)
+                book = build_book(default_solver(game), plies, path, threads=threads, progress=progress)
     except BookError as error:
         raise UserError(str(error)) from None
     size = path.stat().st_size

@@ -1,0 +1,42 @@
+"""Books of Connect Four from the command line: what is in the way is told in one line and stays as it is."""
+
+import pytest
+
+pytest.importorskip("numba")
+
+from board_agents.solvers.connect_four import ConnectFourSolver, build_book
+from board_envs import make_game
+
+
+@pytest.fixture
+def build(run, tmp_path):
+    return lambda: run("tables", "build", "connect-four-book", "--plies", "2", "--folder", tmp_path)
+
+
+@pytest.mark.parametrize("name", ["connect-four-book-2.bin", "connect-four-book-2.bin.partial"])
+def test_what_is_in_the_way_is_told_and_kept(build, tmp_path, name):
+    path = tmp_path / name
+    small = make_game("connect-four", rows=3, columns=3, connect=3)
+    build_book(ConnectFourSolver(small, 1), 2, tmp_path / "small")
+    damaged = (tmp_path / "small").read_bytes()[:-1]
+    for content, reason in (
+        (b"", "is no board-envs connect-four book"),
+        (b"another", "is no board-envs connect-four book"),
+        (damaged, "is damaged"),
+        ((tmp_path / "small").read_bytes(), "is of (3, 3, 3) to 2 plies; remove it"),
+    ):
+        path.write_bytes(content)
+        code, out, err = build()
+        assert (code, out) == (2, "")
+        assert f"{path} {reason}" in err
+        assert err.count("\n") == 1
+        assert path.read_bytes() == content
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == [name, "small"]
+
+
+def test_a_folder_that_is_none_is_told(run, tmp_path):
+    path = tmp_path / "file"
+    path.touch()
+    code, out, err = run("tables", "build", "connect-four-book", "--plies", "2", "--folder", path / "inside")
+    assert (code, out) == (2, "")
+    assert str(path) in err
