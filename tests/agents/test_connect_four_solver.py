@@ -474,6 +474,11 @@ def test_oracle():
     assert values == {i: float(v) for i, v in enumerate(row["columns"].split()) if v != "-"}
     assert len(oracle.line(GAME.from_moves(row["moves"]))) == plies_to_end(int(row["score"]), len(row["moves"]), 42)
     assert oracle.action_values(GAME.from_moves("1212121")) == {}
+    assert oracle.line(GAME.from_moves("1212121")) == []
+    both = GAME.from_moves("1212121")._replace(player_1=np.uint64(0b1111 << 7), seat=0)
+    for ask in (oracle.action_values, oracle.line):
+        with pytest.raises(PositionError, match="both players have 4 in a line"):
+            ask(both)
     large = make_game("connect-four", rows=7, columns=8)
     impatient = make_oracle(large, "connect-four-solver:seconds=0.05,table_megabytes=1")
     assert impatient.action_values(large.initial_state()) is None

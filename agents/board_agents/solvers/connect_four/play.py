@@ -43,14 +43,21 @@ class ConnectFourOracle:
 
     def action_values(self, state: Any) -> dict[int, float] | None:
         """Return each legal action's score, {} if the game is over, None beyond the time."""
-        if self.game.is_terminal(state):
+        if self._is_over(state):
             return {}
         values = self.solver.action_values(state, time_limit=self.seconds)
         return None if values is None else {action: float(value) for action, value in values.items()}
 
     def line(self, state: Any) -> list[int] | None:
-        """Return best play from here to the end, None beyond the time."""
-        return self.solver.line(state, time_limit=self.seconds)
+        """Return best play from here to the end, [] if the game is over, None beyond the time."""
+        return [] if self._is_over(state) else self.solver.line(state, time_limit=self.seconds)
+
+    def _is_over(self, state: Any) -> bool:
+        """Whether the game is over; the solver checks positions that are asked about, this those that are not."""
+        if not self.game.is_terminal(state):
+            return False
+        self.game.check_state(state)
+        return True
 
 
 class PerfectConnectFourAgent(GameAgent):
