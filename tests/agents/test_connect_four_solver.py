@@ -495,7 +495,7 @@ def test_perfect_agent_never_loses_value(solver, ties):
         state = GAME.from_moves(row["moves"])
         agent.reset(seed=3)
         while not GAME.is_terminal(state):
-            best = solver.best_moves(state)
+            best = sorted(solver.best_moves(state), key=lambda column: (abs(column - 3), column))
             observation = {"observation": GAME.observe(state, state.seat), "action_mask": GAME.legal_mask(state)}
             action = agent.act(observation)
             assert action in best

@@ -65,7 +65,8 @@ class PerfectConnectFourAgent(GameAgent):
 
     Args:
         game: Connect Four of any size.
-        ties: among equal moves the "first" column, or one at "random".
+        ties: among equal moves the "first" from the middle outwards (of two the left one), which also takes the least
+            time, or one at "random".
         table_megabytes: memory of the solver.
         book: as for the oracle.
 
@@ -80,10 +81,12 @@ class PerfectConnectFourAgent(GameAgent):
             raise SpecError(f"ties must be 'first' or 'random', not {ties!r}")
         self.ties = ties
         self.solver = default_solver(game, table_megabytes=table_megabytes, book=book)
+        self.solver.prepare()
 
     def choose(self, state: Any) -> int:
         """Return a move of the best exact score."""
-        order = self.game.legal_actions(state)
+        middle = (self.game.parameters["columns"] - 1) / 2
+        order = sorted(self.game.legal_actions(state), key=lambda column: abs(column - middle))
         if self.ties == "random":
             for last in range(len(order) - 1, 0, -1):
                 other = self.stream.below(last + 1)

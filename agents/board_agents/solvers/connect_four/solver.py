@@ -338,6 +338,10 @@ class ConnectFourSolver:
             row[1] = state.player_0 | state.player_1
         return words
 
+    def prepare(self) -> None:
+        """Compile or load what a search needs, so that the first question does not pay for it."""
+        self.solve_many(np.zeros((0, 2), np.uint64))
+
     def forget(self) -> None:
         """Forget everything. What is in the tables is proven, so that only measurements need this."""
         with self._lock:
