@@ -68,7 +68,8 @@ SHARED = 20
 BUSY_BITS = 12
 """Places for what is searched just now, as a power of two."""
 ROW = 65
-"""History has a row for each square of the move before (64: none) and, last, one for any; a place for each square."""
+"""History has a row for each square of the move before and, last, one for any, which a root takes for both; a row has a
+place for each square."""
 ANY = 64 * ROW
 HISTORY = 65 * ROW
 HISTORY_LIMIT = 2000
