@@ -524,7 +524,7 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                 frames[d, BEST] = max(frames[d, BEST], score)
                 empties = root_empties - d
                 if together and empties >= SHARED:
-                    busy[scatter(own[d + 1] + mask[d + 1]) >> busy_shift] = ZERO
+                    busy[scatter(canonical(own[d + 1] + mask[d + 1], empties - 1)) >> busy_shift] = ZERO
                 if score >= beta or untried[d] == ZERO:
                     lower = frames[d, LOWER]
                     upper = frames[d, UPPER]
@@ -566,7 +566,7 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                     if together and empties >= SHARED:
                         while rank >= 0:
                             move = untried[d] & (first_column << np.uint64((rank & 63) * height))
-                            key = scatter((own[d] ^ mask[d]) + (mask[d] | move))
+                            key = scatter(canonical((own[d] ^ mask[d]) + (mask[d] | move), empties - 1))
                             if busy[key >> busy_shift] != key:
                                 break
                             # Another thread searches this move now: it comes last.
@@ -586,7 +586,7 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                 frames[d + 1, BETA] = 1 - frames[d, BETA]
                 frames[d + 1, PREVIOUS] = lowest(move)
                 if together and root_empties - d >= SHARED:
-                    key = scatter(own[d + 1] + mask[d + 1])
+                    key = scatter(canonical(own[d + 1] + mask[d + 1], root_empties - d - 1))
                     busy[key >> busy_shift] = key
                 d += 1
                 entering = True
