@@ -161,7 +161,7 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
 
     @jitable
     def canonical(key: np.uint64, empties: int) -> np.uint64:
-        """Return the key under which a position is kept: the smaller one of its two images while there are few."""
+        """Return the key under which a position is kept: the smaller one of its two images while few stones lie."""
         return min(key, flip(key)) if empties >= MIRRORED else key
 
     @jitable
@@ -443,10 +443,10 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                         done = True
                 if not done:
                     single = clear_lowest(can) == ZERO
-                    wins = ZERO
                     if single:
                         threat = winning_squares(mine | can) & board & ~(occupied | can)
-                        wins = safe_replies(threat, occupied | can)
+                        reply = safe_replies(threat, occupied | can)
+                        done = reply == ZERO
                     else:
                         if keeps and empties >= LOOK_AHEAD:
                             # The children's lines are on their way while this node is described.
@@ -455,11 +455,7 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                                 for i in range(lanes_count):
                                     prefetch(big_address + (line_of(big_bits, keys[i]) << np.uint64(3)))
                         good_rows = odd_rows if (cells - empties) % 2 == 0 else even_rows
-                        wins = describe(mine, occupied, threats[d], can, good_rows, lanes)
-                    if single:
-                        done = wins == ZERO
-                    else:
-                        done = wins != ZERO
+                        done = describe(mine, occupied, threats[d], can, good_rows, lanes) != ZERO
                     if done:
                         # The opponent cannot prevent the next stone but one from winning.
                         value = (empties - 1) // 2
@@ -485,9 +481,9 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                         going_down = True
                         if single:
                             move = can
-                            reply = wins
                         else:
                             rank = NEVER
+                            # Two loops: asked in each round, the question becomes a branch for each lane.
                             if empties >= NO_TABLE:
                                 previous = frames[d, PREVIOUS] * ROW
                                 for i in range(lanes_count):

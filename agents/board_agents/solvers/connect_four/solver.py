@@ -17,10 +17,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from board_agents.solvers.arrays import aligned
 from board_agents.solvers.connect_four import search as stack
 from board_agents.solvers.connect_four.book import Book
 from board_agents.solvers.connect_four.geometry import PROBLEMS, geometry, make_fault
-from board_agents.solvers.connect_four.table import HUGE_PAGE, LINE, SMALL_INDEX_BITS, aligned
+from board_agents.solvers.connect_four.table import HUGE_PAGE, LINE, SMALL_INDEX_BITS
 from board_envs._bits import popcount
 from board_envs._jit import require_numba
 from board_envs.game import Game, check_int
@@ -29,7 +30,6 @@ from board_envs.types import PositionError, Words
 
 SLICE = 1 << 21
 """Nodes between two looks at the clock (about 0.1 s)."""
-_NO_LIMIT = 1 << 62
 
 
 def plies_to_end(score: int, stones: int, cells: int) -> int:
@@ -78,6 +78,7 @@ class Stack:
         self.control = np.zeros(stack.CONTROL, np.int64)
         self.history = aligned((stack.HISTORY,), np.int16)
         lanes = max(8, columns)
+        # In the order of the kernel's parameters, which names them.
         self.arrays = (
             aligned((depth,)),
             aligned((depth,)),
@@ -373,16 +374,15 @@ class ConnectFourSolver:
 
     def _bounds(self, state: State, low: int, high: int, budget: Budget, threads: int = 1) -> tuple[int, int]:
         """Return proven bounds, clipped to the window: they meet when the limits allow."""
+        known = None if self.book is None else self.book.get(state)
+        if known is not None:
+            known = max(low, min(high, known))
+            return known, known
         positions = self.as_words([state])
-        if self.book is not None:
-            known = self.book.get(state)
-            if known is not None:
-                known = max(low, min(high, known))
-                return known, known
-            if self.stones(state) == self.book.plies + 1:
-                low = min(high, max(low, int(self.book.least(positions)[0])))
-                if low == high:
-                    return low, high
+        if self.book is not None and self.stones(state) == self.book.plies + 1:
+            low = min(high, max(low, int(self.book.least(positions)[0])))
+            if low == high:
+                return low, high
         with self._lock:
             self.nodes = 0
             workers = self._threads(threads)

@@ -10,10 +10,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from board_envs._bits import ZERO, multiply
 from board_envs._jit import jitable
@@ -25,14 +24,6 @@ LINE = 8
 HUGE_PAGE = 1 << 21
 SMALL_INDEX_BITS = 14
 """Lines of the small table, as a power of two: 1 MiB, which stays in a core's own cache."""
-
-
-def aligned(shape: tuple[int, ...], kind: type[np.generic] = np.uint64, unit: int = 64) -> NDArray[Any]:
-    """Return an array of zeros whose address is a multiple of `unit` bytes, by default a line of the cache."""
-    room = int(np.prod(shape)) * np.dtype(kind).itemsize
-    octets = np.zeros(room + unit, np.uint8)
-    start = -octets.ctypes.data % unit
-    return octets[start : start + room].view(kind).reshape(shape)
 
 
 @dataclass(frozen=True)

@@ -183,7 +183,7 @@ class Evaluation:
         self.facts = facts or {}
         self.weights = np.clip(weights, -(2**15), 2**15 - 1).astype(np.int16)
         self.bias = np.asarray(bias, np.int64)
-        self._digits = _aligned(digit_table())
+        self._digits = digit_table()
         spread = self.weights[:, shared()]
         # Rows of whole words: the interpreted form reads words.
         self._rows = np.zeros((PHASES, -(-spread.shape[1] // 4) * 4), np.int16)
@@ -248,15 +248,6 @@ class Evaluation:
 
 def _digest(header: dict[str, Any], data: bytes) -> str:
     return hashlib.sha256(json.dumps(header, sort_keys=True).encode() + data).hexdigest()
-
-
-def _aligned(table: NDArray[np.uint16]) -> NDArray[np.uint16]:
-    """Return a copy that begins at a multiple of 64 bytes."""
-    room = np.zeros(table.nbytes + 64, np.uint8)
-    first = -room.ctypes.data % 64
-    copy = room[first : first + table.nbytes].view(np.uint16).reshape(table.shape)
-    copy[...] = table
-    return copy
 
 
 @functools.cache

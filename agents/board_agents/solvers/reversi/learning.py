@@ -139,11 +139,8 @@ def slots_of(boards: Words) -> NDArray[np.int32]:
     starts = np.array([kind_offsets()[kind] for kind, _ in placements()], np.int64)
     out = np.zeros((len(boards), len(starts) + 1), np.int32)
     digits = digit_table()
-    room = np.zeros(digits.nbytes + 64, np.uint8)
-    first = -room.ctypes.data % 64
-    room[first : first + digits.nbytes] = digits.view(np.uint8).ravel()
     scratch = np.zeros(SCRATCH_WORDS, np.uint64)
-    address = np.uint64(room.ctypes.data + first)
+    address = np.uint64(digits.ctypes.data)
     _slots(boards, address, np.uint64(scratch.ctypes.data), starts, numbers, int(numbers.max()) + 1, out)
     return out
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from board_agents.files import write_whole
+from board_agents.solvers.arrays import aligned
 from board_agents.solvers.reversi.evaluation import UNIT, shipped_evaluation
 from board_agents.solvers.reversi.ordering import make_context, make_ordering
 from board_agents.solvers.reversi.search import (
@@ -93,9 +94,7 @@ class _Table:
     def make(cls, megabytes: int) -> _Table:
         """Return an empty table in at most so much memory."""
         length = 1 << ((megabytes << 20) // 8).bit_length() - 1
-        room = np.zeros(length + BUCKET, np.uint64)
-        first = -room.ctypes.data % 64 // 8
-        return cls(room[first : first + length])
+        return cls(aligned((length,)))
 
     def part(self, index: int, count: int) -> _Table:
         """Return part `index` of `count` as a table, so that unrelated searches do not share lines."""

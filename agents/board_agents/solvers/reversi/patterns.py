@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from board_agents.solvers.arrays import aligned
+
 _RIM = [(0, column) for column in range(8)]
 
 KINDS: dict[str, tuple[tuple[int, int], ...]] = {
@@ -68,8 +70,11 @@ def kind_offsets() -> dict[str, int]:
 
 @functools.cache
 def digit_table() -> NDArray[np.uint16]:
-    """Return what each byte of a board adds to each index: uint16 (8 bytes, 256 values, LANES)."""
-    table = np.zeros((8, 256, LANES), np.uint16)
+    """Return what each byte of a board adds to each index: uint16 (8 bytes, 256 values, LANES).
+
+    It begins with a line of the cache, and is the same array every time: compiled code gets its address.
+    """
+    table = aligned((8, 256, LANES), np.uint16)
     for lane, (_, squares) in enumerate(placements()):
         for digit, square in enumerate(squares):
             row, column = divmod(square, 8)

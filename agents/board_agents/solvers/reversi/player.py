@@ -180,9 +180,10 @@ class ReversiAgent(GameAgent):
 
     def _solve(self, state: State, whole: bool, seconds: float | None) -> Thought | None:
         """Return the exact values, None if the time was too short."""
-        # Small searches look at no clock while they run; their positions are counted instead.
-        small = seconds is not None and 64 - popcount(state.black | state.white) <= DIRECT
-        nodes = max(1, int(_NODES_PER_SECOND * seconds)) if small and seconds is not None else None
+        empties, nodes = 64 - popcount(state.black | state.white), None
+        if seconds is not None and empties <= DIRECT:
+            # Small searches look at no clock while they run; their positions are counted instead.
+            nodes = max(1, int(_NODES_PER_SECOND * seconds))
         solution = self._oracle.solve(state, nodes=nodes, seconds=seconds)
         if solution.value is None or solution.best is None:
             return None
@@ -191,7 +192,6 @@ class ReversiAgent(GameAgent):
             exact = self._oracle.action_values(state)
             assert exact is not None  # within reach, and nothing limits it
             values, line = exact, self._oracle.line(state)
-        empties = 64 - popcount(state.black | state.white)
         return Thought(line[0], float(solution.value), values, tuple(line), solution.nodes, empties, state.seat, True)
 
     def _thought(self, state: State, found: Found, depth: int, with_line: bool) -> Thought:
