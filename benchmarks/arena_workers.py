@@ -14,9 +14,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from board_agents.arena.parallel import play_parallel
-from board_agents.arena.store import Store
+from board_agents.arena.records.database import Store
 from board_agents.arena.tournament import plan, play
+from board_agents.arena.workers import play_parallel
 from board_envs import make_game
 
 AGENTS = {

@@ -27,10 +27,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from board_agents.solvers.awale import Tables, build
-from board_agents.solvers.awale import open as open_tables
-from board_agents.solvers.awale.retrograde import solve_level
-from board_agents.solvers.awale.rows import Rows, make_rows
+from board_agents.games.awale import Tables, build
+from board_agents.games.awale import open as open_tables
+from board_agents.games.awale.retrograde import solve_level
+from board_agents.games.awale.rows import Rows, make_rows
 from board_envs._jit import kernel
 from board_envs.games.awale import make
 from board_envs.games.awale.configurations import count

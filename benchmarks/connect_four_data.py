@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from board_agents.solvers.connect_four import Book, ConnectFourSolver, default_solver
+from board_agents.games.connect_four import Book, ConnectFourSolver, default_solver
 from board_envs import make_game
 
 GAME = make_game("connect-four")

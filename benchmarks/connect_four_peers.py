@@ -23,7 +23,7 @@ import pathlib
 import subprocess
 import time
 
-from board_agents.solvers.connect_four import ConnectFourSolver
+from board_agents.games.connect_four import ConnectFourSolver
 from board_envs import make_game
 
 GAME = make_game("connect-four")

@@ -13,8 +13,8 @@ import time
 
 import numpy as np
 
-from board_agents.solvers.connect_four import Book, ConnectFourSolver
-from board_agents.solvers.connect_four.book import derive, positions_by_stones
+from board_agents.games.connect_four import Book, ConnectFourSolver
+from board_agents.games.connect_four.opening_book import derive, positions_by_stones
 from board_envs import make_game
 
 DEFAULT = ("4x4x3", "4x4x4", "4x5x3", "5x4x3", "4x5x4", "5x4x4", "5x5x3")

@@ -17,7 +17,7 @@ import time
 from typing import Any
 
 import board_envs
-from board_agents.solvers.reversi import ReversiOracle
+from board_agents.games.reversi import ReversiOracle
 from board_envs.game import Game
 from board_envs.types import PositionError
 

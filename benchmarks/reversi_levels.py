@@ -17,8 +17,8 @@ from typing import Any
 
 import board_envs
 from board_agents import make_agent
-from board_agents.adapters.open_spiel import OpenSpielAgent
 from board_agents.arena import make_openings
+from board_agents.players.open_spiel import OpenSpielAgent
 
 OPENING_PLIES = 6
 

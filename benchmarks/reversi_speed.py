@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable
 
 import board_envs
-from board_agents.solvers.reversi.playouts import perft, playouts
+from board_agents.games.reversi.playouts import perft, playouts
 from board_envs.games.reversi.tiers import tier_names
 
 

@@ -18,9 +18,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from board_agents.adapters.open_spiel import load_open_spiel
-from board_agents.alpha_beta import AlphaBetaAgent
-from board_agents.mcts import MctsAgent
+from board_agents.players.open_spiel import load_open_spiel
+from board_agents.search.alpha_beta import AlphaBetaAgent
+from board_agents.search.mcts import MctsAgent
 from board_envs import make_game
 from board_envs.game import Game
 from board_envs.random import Stream

@@ -165,7 +165,7 @@ def converge(start: dict[Configuration, tuple[int, int]], seeds: int) -> dict[Co
 
 def answers_by_tables(u0: int) -> list[int]:
     """Return the answers to Q12, scores of 24-configurations: retrograde analysis of the whole game (needs numba)."""
-    from board_agents.solvers.awale import Tables
+    from board_agents.games.awale import Tables
 
     tables = Tables.solve(4, 24)
     return [tables.probe(from_code(Numbers(u0).w24(n))) for n in (90, 91, 92)]

@@ -28,9 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from board_agents.cli.console import progress
-from board_agents.files import write_whole
-from board_agents.solvers.reversi.evaluation import PHASES, Evaluation
-from board_agents.solvers.reversi.learning import (
+from board_agents.games.reversi.evaluation_training import (
     Positions,
     errors_by_phase,
     fit_phase,
@@ -39,8 +37,10 @@ from board_agents.solvers.reversi.learning import (
     measure_spreads,
     play_games,
 )
-from board_agents.solvers.reversi.patterns import shared
-from board_agents.solvers.reversi.thinking import MEASURED
+from board_agents.games.reversi.pattern_evaluation import PHASES, Evaluation
+from board_agents.games.reversi.patterns import shared
+from board_agents.games.reversi.thinking import MEASURED
+from board_agents.lowlevel.atomic_files import write_whole
 
 
 class Round(NamedTuple):

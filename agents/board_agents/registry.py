@@ -22,31 +22,31 @@ from board_envs.game import Game
 from board_envs.types import MissingExtraError, Oracle, SpecError
 
 AGENTS: dict[str, str] = {
-    "random": "board_agents.random:RandomAgent",
-    "greedy": "board_agents.minimax:GreedyAgent",
-    "minimax": "board_agents.minimax:MinimaxAgent",
-    "alpha-beta": "board_agents.alpha_beta:AlphaBetaAgent",
-    "mcts": "board_agents.mcts:MctsAgent",
-    "nim-xor": "board_agents.nim_xor:NimXorAgent",
-    "nim-astar": "board_agents.nim_astar:NimAStarAgent",
-    "table": "board_agents.table:TableAgent",
-    "human": "board_agents.human:HumanAgent",
-    "program": "board_agents.adapters.program:ProgramAgent",
-    "sb3": "board_agents.adapters.policy:Sb3Agent",
-    "torch": "board_agents.adapters.policy:TorchAgent",
-    "open-spiel": "board_agents.adapters.open_spiel:OpenSpielAgent",
-    "kaggle": "board_agents.adapters.kaggle:KaggleAgent",
-    "perfect": "board_agents.solvers.connect_four:PerfectConnectFourAgent",
-    "reversi": "board_agents.solvers.reversi.player:ReversiAgent",
+    "random": "board_agents.players.random_agent:RandomAgent",
+    "greedy": "board_agents.search.minimax:GreedyAgent",
+    "minimax": "board_agents.search.minimax:MinimaxAgent",
+    "alpha-beta": "board_agents.search.alpha_beta:AlphaBetaAgent",
+    "mcts": "board_agents.search.mcts:MctsAgent",
+    "nim-xor": "board_agents.games.nim.xor_agent:NimXorAgent",
+    "nim-astar": "board_agents.games.nim.astar_agent:NimAStarAgent",
+    "table": "board_agents.games.awale.table_agent:TableAgent",
+    "human": "board_agents.players.human:HumanAgent",
+    "program": "board_agents.players.program:ProgramAgent",
+    "sb3": "board_agents.players.policy_files:Sb3Agent",
+    "torch": "board_agents.players.policy_files:TorchAgent",
+    "open-spiel": "board_agents.players.open_spiel:OpenSpielAgent",
+    "kaggle": "board_agents.players.kaggle:KaggleAgent",
+    "perfect": "board_agents.games.connect_four:PerfectConnectFourAgent",
+    "reversi": "board_agents.games.reversi.level_agent:ReversiAgent",
 }
 """Name -> "module:class"; the class is called as ``cls(game, **parameters)``."""
 
 ORACLES: dict[str, str] = {
-    "closed-form": "board_agents.solvers.nim:NimOracle",
-    "exhaustive": "board_agents.solvers.exhaustive:ExhaustiveOracle",
-    "reversi-endgame": "board_agents.solvers.reversi:ReversiOracle",
-    "awale-tables": "board_agents.solvers.awale:AwaleOracle",
-    "connect-four-solver": "board_agents.solvers.connect_four:ConnectFourOracle",
+    "closed-form": "board_agents.games.nim.closed_form:NimOracle",
+    "exhaustive": "board_agents.search.exhaustive:ExhaustiveOracle",
+    "reversi-endgame": "board_agents.games.reversi:ReversiOracle",
+    "awale-tables": "board_agents.games.awale:AwaleOracle",
+    "connect-four-solver": "board_agents.games.connect_four:ConnectFourOracle",
 }
 """Name -> "module:class" of the oracles."""
 

@@ -8,7 +8,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from board_agents import make_agent
-from board_agents.arena.play import play_game
+from board_agents.arena.play.decisions import play_game
 from board_envs.game import Game
 
 Policy = Callable[[Mapping[str, NDArray[Any]]], int]

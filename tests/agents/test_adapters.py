@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from board_agents import make_agent
-from board_agents.adapters.kaggle import KaggleAgent
-from board_agents.adapters.open_spiel import OpenSpielAgent
-from board_agents.adapters.policy import _choose
-from board_agents.adapters.program import ProgramAgent, ProgramCrashError, ProgramTimeoutError
 from board_agents.agent import observation_of
 from board_agents.arena import play_game
-from board_agents.arena.records import Ending
-from board_agents.human import HumanAgent
+from board_agents.arena.records.game_record import Ending
+from board_agents.players.human import HumanAgent
+from board_agents.players.kaggle import KaggleAgent
+from board_agents.players.open_spiel import OpenSpielAgent
+from board_agents.players.policy_files import _choose
+from board_agents.players.program import ProgramAgent, ProgramCrashError, ProgramTimeoutError
 from board_envs import make_game
 from board_envs.types import IllegalActionError, PositionError, SpecError
 

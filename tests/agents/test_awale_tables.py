@@ -12,12 +12,15 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from board_agents.games import awale
+from board_agents.games.awale import AwaleOracle, TableError, Tables, retrograde
+from board_agents.games.awale import table_files as files
+from board_agents.games.awale import tablebase as tables
+from board_agents.games.awale import tablebase_oracle as oracle
+from board_agents.games.awale.table_agent import TableAgent
+from board_agents.games.awale.verify import check_level, iterate_level, verify
 from board_agents.registry import make_agent, make_oracle
-from board_agents.solvers import awale
-from board_agents.solvers.awale import AwaleOracle, TableError, Tables, files, oracle, retrograde, tables
-from board_agents.solvers.awale.verify import check_level, iterate_level, verify
-from board_agents.solvers.exhaustive import ExhaustiveOracle
-from board_agents.table import TableAgent
+from board_agents.search.exhaustive import ExhaustiveOracle
 from board_envs import make_game
 from board_envs.games.awale import configurations as c
 from board_envs.games.awale import memory

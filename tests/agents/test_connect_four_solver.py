@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from board_agents import make_agent, make_oracle
-from board_agents.solvers.connect_four import (
+from board_agents.games.connect_four import (
     Book,
     BookError,
     ConnectFourOracle,
@@ -24,7 +24,7 @@ from board_agents.solvers.connect_four import (
     plies_to_end,
     score_of_plies,
 )
-from board_agents.solvers.connect_four.book import positions_by_stones
+from board_agents.games.connect_four.opening_book import positions_by_stones
 from board_envs import make_game
 from board_envs.types import Outcome, PositionError, SpecError
 
@@ -313,7 +313,7 @@ def test_too_little_memory_is_told(monkeypatch):
     def no_memory(megabytes, _key_bits):
         raise MemoryError(f"Unable to allocate {megabytes} MB")
 
-    monkeypatch.setattr("board_agents.solvers.connect_four.solver.big_table", no_memory)
+    monkeypatch.setattr("board_agents.games.connect_four.solver.big_table", no_memory)
     with pytest.raises(SpecError, match=r"table_megabytes=9000': there is not enough memory \(Unable to allocate"):
         make_oracle(GAME, "connect-four-solver:table_megabytes=9000")
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from board_agents.solvers.connect_four import Book, ConnectFourSolver, PerfectConnectFourAgent, default_solver
-from board_agents.solvers.connect_four.book import derive, positions_by_stones
+from board_agents.games.connect_four import Book, ConnectFourSolver, PerfectConnectFourAgent, default_solver
+from board_agents.games.connect_four.opening_book import derive, positions_by_stones
 from board_envs import make_game
 
 pytest.importorskip("numba")

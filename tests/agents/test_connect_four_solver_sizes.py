@@ -11,8 +11,8 @@ pytest.importorskip("numba")
 
 PROGRAM = """
 import json, sys
-from board_agents.solvers.connect_four import ConnectFourSolver
-from board_agents.solvers.connect_four.book import Book, derive, positions_by_stones
+from board_agents.games.connect_four import ConnectFourSolver
+from board_agents.games.connect_four.opening_book import Book, derive, positions_by_stones
 from board_envs import make_game
 
 for rows, columns, connect in json.loads(sys.argv[1]):

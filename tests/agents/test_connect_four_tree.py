@@ -7,7 +7,7 @@ import pytest
 from agents_common import random_positions
 
 from board_agents import make_agent
-from board_agents.connect_four_tree import build_tree, choose_column
+from board_agents.games.connect_four.document_tree import build_tree, choose_column
 from board_envs import make_game
 from board_envs.types import SpecError
 

@@ -5,8 +5,8 @@ from agents_common import GAMES, identify, random_positions
 
 from board_agents import make_agent, make_oracle
 from board_agents.agent import observation_of
-from board_agents.mcts import MctsAgent
-from board_agents.minimax import MinimaxAgent
+from board_agents.search.mcts import MctsAgent
+from board_agents.search.minimax import MinimaxAgent
 from board_envs import make_game
 from board_envs.types import SpecError
 

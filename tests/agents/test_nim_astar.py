@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from board_agents import make_agent, make_oracle
-from board_agents.nim_astar import shortest_path, successors
+from board_agents.games.nim.astar_agent import shortest_path, successors
 from board_envs import make_game
 from board_envs.types import SpecError
 

@@ -5,7 +5,7 @@ from agents_common import random_positions
 
 from board_agents import make_agent, make_oracle
 from board_agents.agent import observation_of
-from board_agents.solvers.exhaustive import ExhaustiveOracle
+from board_agents.search.exhaustive import ExhaustiveOracle
 from board_envs import make_game
 from board_envs.types import Oracle, SpecError
 

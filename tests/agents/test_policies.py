@@ -5,7 +5,7 @@ import pytest
 from agents_common import random_positions
 
 from board_agents import make_agent
-from board_agents.compiled import root_arrays
+from board_agents.search.root_arrays import root_arrays
 from board_envs import make_game
 from board_envs._jit import kernel
 
@@ -73,6 +73,6 @@ def test_what_is_no_policy():
     assert make_agent("alpha-beta:depth=5", game).compiled_policy() is None
     assert make_agent("alpha-beta:depth=3,seconds=1", game).compiled_policy() is None
     assert not hasattr(make_agent("mcts", game), "compiled_policy")
-    from board_agents.minimax import GreedyAgent
+    from board_agents.search.minimax import GreedyAgent
 
     assert GreedyAgent(game, evaluation=lambda state: 0).compiled_policy() is None

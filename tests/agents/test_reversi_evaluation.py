@@ -7,10 +7,10 @@ import pytest
 
 pytest.importorskip("numba")
 
-from board_agents.solvers.reversi import learning
-from board_agents.solvers.reversi.evaluation import PHASES, UNIT, Evaluation, EvaluationError, estimate, phase_of
-from board_agents.solvers.reversi.patterns import KINDS, indices, kind_offsets, placements, shared
-from board_agents.solvers.reversi.thinking import Thinker
+from board_agents.games.reversi import evaluation_training as learning
+from board_agents.games.reversi.pattern_evaluation import PHASES, UNIT, Evaluation, EvaluationError, estimate, phase_of
+from board_agents.games.reversi.patterns import KINDS, indices, kind_offsets, placements, shared
+from board_agents.games.reversi.thinking import Thinker
 from board_envs import make_game
 from board_envs._bits import popcount
 from board_envs._jit import kernel
@@ -173,7 +173,7 @@ def test_the_search_finds_the_values_of_plain_minimax(tier):
 
 def test_to_the_end_the_search_is_exact():
     """With as many plies as empty squares no estimate is left in the value."""
-    from board_agents.solvers.reversi import ReversiOracle
+    from board_agents.games.reversi import ReversiOracle
 
     oracle = ReversiOracle(GAME, megabytes=1)
     thinker = Thinker(random_evaluation(8), table_bits=14)
@@ -214,7 +214,7 @@ def test_the_fit_finds_weights_that_explain_the_games():
 
 def test_games_for_training_are_labelled_by_what_they_lead_to():
     """Each position's value is that of a solved one: where few squares are empty it is exact itself."""
-    from board_agents.solvers.reversi import ReversiOracle
+    from board_agents.games.reversi import ReversiOracle
 
     oracle = ReversiOracle(GAME, megabytes=1)
     found = learning.play_games(random_evaluation(12), seed=3, games=12, depth=2, solved=9)

@@ -7,9 +7,9 @@ pytest.importorskip("numba")
 from agents_common import random_positions
 
 from board_agents import make_agent
-from board_agents.solvers.reversi import ReversiOracle
-from board_agents.solvers.reversi.evaluation import shipped_evaluation
-from board_agents.solvers.reversi.player import LEVELS
+from board_agents.games.reversi import ReversiOracle
+from board_agents.games.reversi.level_agent import LEVELS
+from board_agents.games.reversi.pattern_evaluation import shipped_evaluation
 from board_envs import make_game
 from board_envs._bits import popcount
 from board_envs.random import Stream
@@ -153,7 +153,7 @@ def test_what_it_does_not_play_is_refused():
 
 def test_an_analysis_in_a_database_tells_exact_values_from_estimates():
     pytest.importorskip("sqlalchemy")
-    from board_agents.arena.store import analyse_position
+    from board_agents.arena.records.database import analyse_position
 
     agent = make_agent("reversi:level=6", GAME)
     kinds = set()

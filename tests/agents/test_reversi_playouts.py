@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip("numba")
 
-from board_agents.solvers.reversi.playouts import perft, playouts
+from board_agents.games.reversi.playouts import perft, playouts
 from board_envs import make_game
 from board_envs.games.reversi.tiers import tier_names
 from board_envs.random import below, draw, key_of
@@ -74,7 +74,7 @@ def test_a_processor_without_vectors_gets_the_portable_form():
     """Compiled for the plainest processor of this kind, both forms that exist there count right."""
     program = (
         "from board_envs import make_game; from board_envs.games.reversi.tiers import tier_names;"
-        "from board_agents.solvers.reversi.playouts import perft;"
+        "from board_agents.games.reversi.playouts import perft;"
         "print(tier_names(), [perft(make_game('reversi'), 6, tier) for tier in (None, 'vector')])"
     )
     plain = {**os.environ, "NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}

@@ -11,11 +11,11 @@ import pytest
 
 pytest.importorskip("numba")
 
-from board_agents.solvers.exhaustive import ExhaustiveOracle
-from board_agents.solvers.reversi import ReversiOracle
-from board_agents.solvers.reversi.oracle import GUESSED
-from board_agents.solvers.reversi.search import GUESS, MEMORY_WORDS, ORDERED, STACK, make_search, row_start
-from board_agents.solvers.reversi.stability import make_stable
+from board_agents.games.reversi import ReversiOracle
+from board_agents.games.reversi.endgame_kernels import GUESS, MEMORY_WORDS, ORDERED, STACK, make_search, row_start
+from board_agents.games.reversi.endgame_oracle import GUESSED
+from board_agents.games.reversi.stability import make_stable
+from board_agents.search.exhaustive import ExhaustiveOracle
 from board_envs import make_game
 from board_envs._bits import popcount
 from board_envs._jit import jitable, kernel

@@ -8,11 +8,21 @@ import numpy as np
 import pytest
 from agents_common import identify, random_positions
 
-from board_agents import compiled, make_agent
-from board_agents.alpha_beta import AlphaBetaAgent
-from board_agents.evaluations import evaluation_names, named_evaluation, win_value
-from board_agents.minimax import MinimaxAgent
-from board_agents.search_kernel import DONE, MODE, NODES, ROOT_ACTION, ROOT_BEST, begin, make_search, make_workspace
+from board_agents import make_agent
+from board_agents.search import root_arrays as compiled
+from board_agents.search.alpha_beta import AlphaBetaAgent
+from board_agents.search.alpha_beta_kernel import (
+    DONE,
+    MODE,
+    NODES,
+    ROOT_ACTION,
+    ROOT_BEST,
+    begin,
+    make_search,
+    make_workspace,
+)
+from board_agents.search.evaluations import evaluation_names, named_evaluation, win_value
+from board_agents.search.minimax import MinimaxAgent
 from board_envs import make_game
 from board_envs.types import SpecError
 
@@ -131,8 +141,8 @@ _PROGRAM = """
 import json
 from board_envs._jit import fingerprint
 from board_agents import make_agent
-from board_agents.mcts import make_simulate
-from board_agents.search_kernel import make_search
+from board_agents.search.mcts import make_simulate
+from board_agents.search.alpha_beta_kernel import make_search
 from board_envs import make_game
 game = make_game("connect-four", rows=4, columns=4, connect=3)
 actions = [make_agent(spec, game).act({}, game.initial_state()) for spec in ("alpha-beta:depth=6", "minimax:depth=5")]

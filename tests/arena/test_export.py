@@ -11,8 +11,8 @@ pytest.importorskip("pyarrow")
 import pyarrow.parquet as pyarrow
 
 from board_agents.arena import Ending, RecordError, play_game, tournament
-from board_agents.arena.export import read_records, read_transcript, write_records, write_transcript
-from board_agents.arena.store import Store
+from board_agents.arena.records.database import Store
+from board_agents.arena.records.text_formats import read_records, read_transcript, write_records, write_transcript
 from board_agents.cli import main
 from board_envs import make_game
 

@@ -12,7 +12,7 @@ import minari
 
 import board_envs
 from board_agents.arena import RecordError, play_game, tournament
-from board_agents.arena.export import read_records, write_records
+from board_agents.arena.records.text_formats import read_records, write_records
 from board_agents.cli import main
 
 # Minari opens files that it leaves to the garbage collector, and calls what is deprecated.

@@ -9,8 +9,8 @@ import pytest
 pytest.importorskip("joblib")
 
 from board_agents.arena import Ending, plan
-from board_agents.arena.parallel import CHUNK_SECONDS, Chunks, WorkerError, count_workers, play_parallel
 from board_agents.arena.tournament import play
+from board_agents.arena.workers import CHUNK_SECONDS, Chunks, WorkerError, count_workers, play_parallel
 from board_agents.cli import main
 from board_envs import make_game
 
@@ -142,7 +142,7 @@ def test_the_command_gives_the_same_table_with_workers_and_goes_on_from_a_databa
     assert table("-n", "4", "--records", database) != alone
     assert table("-n", "12", "--records", database, "--workers", "2") == alone
     assert table("-n", "12", "--records", database) == alone
-    from board_agents.arena.store import Store
+    from board_agents.arena.records.database import Store
 
     with Store(database) as store:
         assert store.count("tournament") == 36

@@ -6,7 +6,7 @@ import pytest
 
 from board_agents import make_oracle
 from board_agents.arena import play_game, tournament
-from board_agents.arena.quality import (
+from board_agents.arena.statistics.quality import (
     Quality,
     horizon,
     judge,

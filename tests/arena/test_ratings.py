@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from board_agents.arena import Ending, GameRecord, rate
-from board_agents.arena.ratings import ELO, PRIOR_GAMES, to_json
+from board_agents.arena.statistics.ratings import ELO, PRIOR_GAMES, to_json
 
 
 def game_between(first, second, winner, opening=0):

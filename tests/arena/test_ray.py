@@ -7,8 +7,8 @@ pytest.importorskip("ray")
 import ray
 
 from board_agents.arena import plan
-from board_agents.arena.parallel import play_parallel
 from board_agents.arena.tournament import play
+from board_agents.arena.workers import play_parallel
 from board_envs import make_game
 
 # ray opens files, sockets and processes that it does not close itself, and calls what is deprecated.

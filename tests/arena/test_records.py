@@ -3,7 +3,7 @@ import json
 import pytest
 
 from board_agents.arena import Ending, GameRecord, RecordError, play_game
-from board_agents.arena.storage import RecordFile
+from board_agents.arena.records.storage import RecordFile
 from board_envs import make_game
 
 NIM = make_game("nim")

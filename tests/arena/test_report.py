@@ -15,12 +15,12 @@ pytest.importorskip("matplotlib")
 
 from board_agents import make_oracle
 from board_agents.arena import play_game, tournament
-from board_agents.arena.export import write_records
-from board_agents.arena.quality import judge_records
-from board_agents.arena.report import choose_games, replay_data, report_csv, report_data, report_html, sample
+from board_agents.arena.records.text_formats import write_records
+from board_agents.arena.report.page import choose_games, replay_data, report_csv, report_data, report_html, sample
+from board_agents.arena.statistics.quality import judge_records
 from board_agents.cli import main
 from board_envs import make_game
-from board_envs.render import svg
+from board_envs.pictures.svg import svg
 
 NIM = make_game("nim")
 SMALL = make_game("connect-four", rows=4, columns=4, connect=3)

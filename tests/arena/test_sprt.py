@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from board_agents.arena import tournament
-from board_agents.arena.sprt import (
+from board_agents.arena.statistics.sprt import (
     PairCounter,
     Sprt,
     likelihood_of_superiority,

@@ -17,9 +17,17 @@ from sqlalchemy.exc import IntegrityError
 
 from board_agents import make_agent, make_oracle
 from board_agents.arena import Ending, RecordError, play_game, tournament
-from board_agents.arena.queries import QUERIES, analyses_of, best_squares, deeper_than, mean_score, results, wins
-from board_agents.arena.schema import Base, ExactCode, GameRow, Meta, PositionRow
-from board_agents.arena.store import Store, StoreError, board_code, open_url, square_of
+from board_agents.arena.records.database import Store, StoreError, board_code, open_url, square_of
+from board_agents.arena.records.queries import (
+    QUERIES,
+    analyses_of,
+    best_squares,
+    deeper_than,
+    mean_score,
+    results,
+    wins,
+)
+from board_agents.arena.records.schema import Base, ExactCode, GameRow, Meta, PositionRow
 from board_envs import make_game
 
 POSTGRES = os.environ.get("BOARD_ENVS_POSTGRES")

@@ -8,8 +8,8 @@ from collections import Counter
 import pytest
 
 from board_agents import make_oracle
-from board_agents.arena.quality import outcome_for_mover
-from board_agents.arena.suites import (
+from board_agents.arena.statistics.quality import outcome_for_mover
+from board_agents.arena.suites.suite_files import (
     Suite,
     SuiteError,
     build_suite,
@@ -34,7 +34,7 @@ def all_suites():
 def text(name):
     from importlib import resources
 
-    return resources.files("board_agents.arena").joinpath("data").joinpath(name).read_text(encoding="utf-8")
+    return resources.files("board_agents.arena.suites").joinpath("data").joinpath(name).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("suite", all_suites(), ids=lambda suite: suite_name(suite.game))

@@ -6,7 +6,7 @@ from itertools import combinations
 import pytest
 
 from board_agents.arena import Ending, make_openings, plan, standings, summarise, tournament
-from board_agents.arena.tally import distinct_games
+from board_agents.arena.statistics.tally import distinct_games
 from board_envs import make_game
 from board_envs.types import SpecError
 

@@ -4,9 +4,9 @@ import struct
 
 import pytest
 
-from board_agents.arena.export import read_records, write_records
-from board_agents.arena.records import Ending, RecordError
-from board_agents.arena.wthor import read_lists, read_wthor
+from board_agents.arena.records.game_record import Ending, RecordError
+from board_agents.arena.records.text_formats import read_records, write_records
+from board_agents.arena.records.wthor import read_lists, read_wthor
 from board_envs import make_game
 from board_envs.games.reversi import score
 from board_envs.random import Stream

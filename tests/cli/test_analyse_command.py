@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from board_agents.cli.analyse import Analysis, words
+from board_agents.cli.analyse_command import Analysis, words
 from board_agents.registry import make_oracle
 from board_envs import make_game
 

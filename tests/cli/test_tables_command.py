@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("numba")
 
-from board_agents.solvers.connect_four import ConnectFourSolver, build_book
+from board_agents.games.connect_four import ConnectFourSolver, build_book
 from board_envs import make_game
 
 

@@ -7,8 +7,8 @@ import time
 import pytest
 from cli_common import PROGRAM
 
-from board_agents.arena.storage import RecordFile
-from board_agents.arena.tally import standings
+from board_agents.arena.records.storage import RecordFile
+from board_agents.arena.statistics.tally import standings
 
 
 def test_the_table_tells_results_by_seat(run):

@@ -6,9 +6,9 @@ from xml.etree import ElementTree
 import pytest
 
 from board_envs import make_game
-from board_envs.picture import Circle, Label, Rectangle
+from board_envs.pictures.shapes import Circle, Label, Rectangle
+from board_envs.pictures.svg import picture, svg, svg_shape
 from board_envs.random import Stream
-from board_envs.render import picture, svg, svg_shape
 
 GAMES = [
     make_game("connect-four"),

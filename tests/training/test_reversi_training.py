@@ -11,7 +11,7 @@ pytest.importorskip("typer", reason="needs the extra 'cli'")
 
 import train_reversi_evaluation as training
 
-from board_agents.solvers.reversi.evaluation import Evaluation
+from board_agents.games.reversi.pattern_evaluation import Evaluation
 
 ROUNDS = (training.Round(40, 0, 8), training.Round(40, 2, 8))
 

@@ -1,10 +1,10 @@
 """The arena: games between agents, recorded, counted and rated."""
 
-from board_agents.arena.openings import make_openings
-from board_agents.arena.play import play_game
-from board_agents.arena.ratings import Rating, Ratings, rate
-from board_agents.arena.records import Ending, GameRecord, RecordError
-from board_agents.arena.tally import Pair, Standing, Tally, pairs, standings
+from board_agents.arena.play.decisions import play_game
+from board_agents.arena.play.openings import make_openings
+from board_agents.arena.records.game_record import Ending, GameRecord, RecordError
+from board_agents.arena.statistics.ratings import Rating, Ratings, rate
+from board_agents.arena.statistics.tally import Pair, Standing, Tally, pairs, standings
 from board_agents.arena.tournament import Result, plan, summarise, tournament
 
 __all__ = [

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from board_agents.arena.openings import make_openings
-from board_agents.arena.play import Builder, build_agent, play_game
-from board_agents.arena.ratings import Ratings, rate
-from board_agents.arena.records import GameRecord, task_key
-from board_agents.arena.tally import Pair, Standing, Tally, distinct_games, first_mover, pairs, standings
+from board_agents.arena.play.decisions import Builder, build_agent, play_game
+from board_agents.arena.play.openings import make_openings
+from board_agents.arena.records.game_record import GameRecord, task_key
+from board_agents.arena.statistics.ratings import Ratings, rate
+from board_agents.arena.statistics.tally import Pair, Standing, Tally, distinct_games, first_mover, pairs, standings
 from board_envs.game import Game
 
 _SEED_BITS = 63

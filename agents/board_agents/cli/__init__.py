@@ -17,10 +17,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         import typer
 
-        from board_agents.arena.records import RecordError
+        from board_agents.arena.records.game_record import RecordError
         from board_agents.cli.app import make_app
         from board_agents.cli.console import UserError
-        from board_agents.solvers.awale.files import TableError
+        from board_agents.games.awale.table_files import TableError
     except ModuleNotFoundError as error:
         if error.name in ("typer", "rich", "click"):
             return _fail(MissingExtraError("the command line", "cli"))

@@ -7,7 +7,14 @@ from typing import Annotated
 import typer
 
 import board_envs
-from board_agents.cli import analyse, evaluate, games, play, records, report, tables, tournament
+from board_agents.cli import analyse_command as analyse
+from board_agents.cli import evaluate_command as evaluate
+from board_agents.cli import games_command as games
+from board_agents.cli import play_command as play
+from board_agents.cli import records_command as records
+from board_agents.cli import report_command as report
+from board_agents.cli import tables_command as tables
+from board_agents.cli import tournament_command as tournament
 
 
 def make_app() -> typer.Typer:

@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.status import Status
 
 import board_envs
-from board_agents.arena import minari
+from board_agents.arena.records import minari_datasets as minari
 from board_envs.game import Game
 from board_envs.registry import check_name, game_parameters
 

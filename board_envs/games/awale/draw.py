@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from board_envs.game import Game
 from board_envs.games.awale.rules import State, pits_of
-from board_envs.picture import Circle, Label, Picture, Rectangle, Shape
+from board_envs.pictures.shapes import Circle, Label, Picture, Rectangle, Shape
 
 _WOOD, _PIT, _TURN, _NUMBER = "#a8703f", "#6f4522", "#f2c230", "#fff6e8"
 

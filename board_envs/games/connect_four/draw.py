@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from board_envs.game import Game
 from board_envs.games.connect_four.rules import State
-from board_envs.picture import Circle, Label, Picture, Rectangle, Shape
+from board_envs.pictures.shapes import Circle, Label, Picture, Rectangle, Shape
 
 _BOARD, _EMPTY, _STONES = "#1f5fae", "#eef2f7", ("#d33c32", "#f2c230")
 

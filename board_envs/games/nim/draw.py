@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from board_envs.game import Game
 from board_envs.games.nim.rules import State
-from board_envs.picture import Label, Picture, Rectangle, Shape
+from board_envs.pictures.shapes import Label, Picture, Rectangle, Shape
 
 _BAR, _GONE = "#a8703f", "#e4e0da"
 _STEP = 0.3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from board_envs.game import Game
 from board_envs.games.reversi.rules import State
-from board_envs.picture import Circle, Label, Picture, Rectangle, Shape
+from board_envs.pictures.shapes import Circle, Label, Picture, Rectangle, Shape
 
 _FRAME, _SQUARE, _DOT = "#1d4d33", "#2e7d4f", "#1d4d33"
 _DISCS = ("#101010", "#f7f7f2")

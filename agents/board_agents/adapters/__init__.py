@@ -1,1 +1,0 @@
-"""Agents that were written for something else: trained policies, OpenSpiel bots, Kaggle agents, programs."""

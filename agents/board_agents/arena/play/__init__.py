@@ -1,0 +1,1 @@
+"""Playing games: decisions, openings."""

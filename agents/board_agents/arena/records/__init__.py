@@ -1,0 +1,1 @@
+"""Games as data: records, files, databases, datasets."""

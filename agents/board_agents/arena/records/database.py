@@ -1,0 +1,451 @@
+"""The game database: every game and analysed position, in an SQLite file or on a PostgreSQL server.
+
+Games are written in batches, one transaction a batch. A run (a tournament, an import) has a name; a game planned in a
+run is kept once, so that a run that was stopped, or two workers that played the same game, leave no double.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from board_agents.arena.records.game_record import Ending, GameRecord, RecordError, parameters_of
+from board_agents.arena.records.schema import SCHEMA_VERSION, Base, GameRow, Meta, Player, PositionRow, Run
+from board_envs.game import Game
+from board_envs.games.reversi.board import encode_grid
+from board_envs.registry import make_game
+from board_envs.types import IllegalActionError, MissingExtraError, Outcome
+
+try:
+    from sqlalchemy import Engine, Executable, create_engine, event, func, inspect, select
+    from sqlalchemy.dialects import postgresql, sqlite
+    from sqlalchemy.engine import URL, Connection, make_url
+    from sqlalchemy.exc import ArgumentError, DatabaseError, OperationalError
+except ModuleNotFoundError as error:
+    raise MissingExtraError("the game database", "records") from error
+
+BATCH = 500
+"""Games a transaction."""
+WAIT_SECONDS = 2.0
+"""How long a game waits for others before it is written."""
+_BUSY_SECONDS = 60
+
+
+class StoreError(RecordError):
+    """A database that cannot be used: a wrong URL, no connection, another schema version, no such run."""
+
+
+def open_url(target: str | Path) -> URL:
+    """Return a database's URL: a path means an SQLite file, "postgresql://..." the psycopg driver.
+
+    Raises:
+        StoreError: the URL does not read, or names another kind of database.
+
+    """
+    text = str(target)
+    if isinstance(target, Path) or "://" not in text:
+        return URL.create("sqlite", database=text)
+    try:
+        url = make_url(text)
+    except ArgumentError as error:
+        raise StoreError(f"{text!r} is no database URL") from error
+    if url.drivername in ("postgresql", "postgres"):
+        return url.set(drivername="postgresql+psycopg")
+    if url.get_backend_name() not in ("sqlite", "postgresql"):
+        raise StoreError(f"games are kept in SQLite or PostgreSQL, not in {url.get_backend_name()}")
+    return url
+
+
+class Store:
+    """An open database; a context manager.
+
+    Args:
+        target: a path (SQLite, made if it is not there) or a URL ("sqlite:///games.db", "postgresql://user@host/name").
+
+    Raises:
+        StoreError: it cannot be opened, or was written by another version of the schema.
+        MissingExtraError: the database's driver is not installed.
+
+    """
+
+    def __init__(self, target: str | Path) -> None:
+        self.url = open_url(target)
+        try:
+            self.engine: Engine = create_engine(self.url, **_options(self.url))
+        except ModuleNotFoundError as error:
+            raise MissingExtraError(f"the database {self.url.get_backend_name()}", "records") from error
+        try:
+            self._prepare()
+        except (OperationalError, DatabaseError) as error:
+            self.engine.dispose()
+            raise StoreError(f"{self.url.render_as_string()}: {error.orig}") from error
+        except StoreError:
+            self.engine.dispose()
+            raise
+
+    def _prepare(self) -> None:
+        with self.engine.begin() as connection:
+            tables = inspect(connection).get_table_names()
+            if Meta.__tablename__ not in tables:
+                if set(tables) & set(Base.metadata.tables):
+                    raise StoreError(f"{self.url.render_as_string()} holds tables of another program")
+                Base.metadata.create_all(connection)
+                connection.execute(_insert_new(connection, Meta), [{"key": "schema", "value": str(SCHEMA_VERSION)}])
+            version = connection.scalar(select(Meta.value).where(Meta.key == "schema"))
+        if version != str(SCHEMA_VERSION):
+            raise StoreError(
+                f"{self.url.render_as_string()} has schema version {version}; this program knows {SCHEMA_VERSION}"
+            )
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # -- writing ------------------------------------------------------------------------------------------------------
+
+    def add(self, records: Iterable[GameRecord], run: str, batch: int = BATCH) -> int:
+        """Write games, in transactions of `batch`; those that the run has already are passed over.
+
+        Returns:
+            how many were new.
+
+        Raises:
+            RecordError: a record does not replay to its own end; earlier batches stay written, its own is not.
+
+        """
+        new = 0
+        waiting: list[GameRecord] = []
+        for record in records:
+            waiting.append(record)
+            if len(waiting) >= batch:
+                new += self._write(waiting, run)
+                waiting = []
+        return new + (self._write(waiting, run) if waiting else 0)
+
+    def _write(self, records: Sequence[GameRecord], run: str) -> int:
+        with self.engine.begin() as connection:
+            run_id = _ids(connection, Run, [run])[run]
+            players = _ids(connection, Player, sorted({name for record in records for name in record.agents}))
+            rows = [_row(record, run_id, players) for record in records]
+            return _insert_counted(connection, GameRow, rows)
+
+    def writer(self, run: str, batch: int = BATCH) -> Writer:
+        """Return a context manager whose `append` keeps games until a batch is full; leaving it writes the rest."""
+        return Writer(self, run, batch)
+
+    def add_analyses(
+        self,
+        analyst: Any,
+        name: str,
+        run: str | None = None,
+        *,
+        progress: Callable[[Sequence[int]], Iterable[int]] = iter,
+    ) -> int:
+        """Let an analyst judge every position of stored games in which there was something to choose.
+
+        Positions that this analyst has judged before are passed over; those it does not know are left out.
+
+        Args:
+            analyst: function ``game -> object`` with ``analyse(state)`` (search agents) or ``action_values(state)``
+                (oracles).
+            name: what to call it.
+            run: only this run's games.
+            progress: passes the games' numbers on and shows how far it is.
+
+        Returns:
+            how many positions were written.
+
+        """
+        ids = self.scalars(_of_run(select(GameRow.id), run).order_by(GameRow.id))
+        made: dict[Game[Any], Any] = {}
+        written = 0
+        for game_id in progress(ids):
+            record = next(self.records(ids=[game_id]))
+            game = record.make_game()
+            if game not in made:
+                made[game] = analyst(game)
+            known = set(
+                self.scalars(select(PositionRow.ply).where(PositionRow.game_id == game_id, PositionRow.analyst == name))
+            )
+            rows = []
+            for ply, state in enumerate(record.replay()):
+                if ply in known or game.rules.count(state) < 2:
+                    continue
+                row = analyse_position(game, state, made[game])
+                if row is not None:
+                    rows.append({"game_id": game_id, "ply": ply, "analyst": name, **row})
+            if rows:
+                with self.engine.begin() as connection:
+                    written += _insert_counted(connection, PositionRow, rows)
+        return written
+
+    # -- reading ------------------------------------------------------------------------------------------------------
+
+    def records(self, run: str | None = None, ids: Sequence[int] | None = None) -> Iterator[GameRecord]:
+        """Yield games in the order in which they were written; RecordError where one does not replay to its end."""
+        table = GameRow.__table__
+        query = _of_run(select(table), run).order_by(table.c.id).limit(BATCH)
+        if ids is not None:
+            query = query.where(table.c.id.in_(ids))
+        last = 0
+        while True:
+            with self.engine.connect() as connection:
+                rows = connection.execute(query.where(table.c.id > last)).all()
+                wanted = {row.player_0_id for row in rows} | {row.player_1_id for row in rows}
+                players = connection.execute(select(Player.id, Player.name).where(Player.id.in_(wanted)))
+                names = {player.id: player.name for player in players}
+            if not rows:
+                return
+            for row in rows:
+                yield _record(row, names)
+            last = rows[-1].id
+
+    def table(self, query: Executable) -> tuple[list[str], list[dict[str, Any]]]:
+        """Run a query and return the names of its columns and its rows, column name -> value."""
+        with self.engine.connect() as connection:
+            result = connection.execute(query)
+            return list(result.keys()), [dict(row) for row in result.mappings()]
+
+    def rows(self, query: Executable) -> list[dict[str, Any]]:
+        """Run a query and return its rows, column name -> value."""
+        return self.table(query)[1]
+
+    def scalars(self, query: Executable) -> list[Any]:
+        """Run a query of one column and return its values."""
+        with self.engine.connect() as connection:
+            return list(connection.scalars(query))
+
+    def count(self, run: str | None = None) -> int:
+        """Return how many games there are, in all or of a run."""
+        return int(self.scalars(_of_run(select(func.count()).select_from(GameRow), run))[0])
+
+
+class Writer:
+    """Keeps games until a batch is full, or some seconds old, and writes them together; leaving it writes the rest.
+
+    A killed process loses the games that were waiting, no more; a run that goes on plays them again.
+
+    Attributes:
+        new: games written so far that the run did not have yet.
+
+    """
+
+    def __init__(self, store: Store, run: str, batch: int = BATCH) -> None:
+        self.store, self.run, self.batch = store, run, batch
+        self.new = 0
+        self._waiting: list[GameRecord] = []
+        self._written = time.monotonic()
+
+    def read(self) -> list[GameRecord]:
+        """Return the games of the run that are in the database."""
+        return list(self.store.records(self.run))
+
+    def append(self, record: GameRecord) -> None:
+        """Take a game; it is in the database when its batch is."""
+        self._waiting.append(record)
+        if len(self._waiting) >= self.batch or time.monotonic() - self._written > WAIT_SECONDS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is waiting."""
+        waiting, self._waiting = self._waiting, []
+        self.new += self.store.add(waiting, self.run, self.batch)
+        self._written = time.monotonic()
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.flush()  # also after an error: what was played was played
+
+
+def analyse_position(game: Game[Any], state: Any, analyst: Any) -> dict[str, Any] | None:
+    """Return the columns of `PositionRow` that tell an analysis; None where the analyst knows nothing.
+
+    Args:
+        game: the game.
+        state: an unfinished state.
+        analyst: an object with ``analyse(state)`` (search agents) or ``action_values(state)`` (oracles).
+
+    """
+    seat = game.current_player(state)
+    active = 1 if seat == 0 else -1
+    if hasattr(analyst, "analyse"):
+        found = analyst.analyse(state)
+        action, evaluation, depth = found.action, float(found.value_for(0)), int(found.depth)
+        exact = bool(getattr(found, "exact", False))  # players that solve the end say so
+    elif hasattr(analyst, "action_values"):
+        values = analyst.action_values(state)
+        if values is None:
+            return None
+        action = max(values, key=lambda action: (values[action], -action))
+        evaluation, depth, exact = active * float(values[action]), None, True
+    else:
+        raise TypeError(f"{analyst!r} analyses nothing: it has neither analyse nor action_values")
+    row, column = square_of(game, state, action)
+    return {
+        "code": board_code(game, state),
+        "position": game.format(state),
+        "exact": exact,
+        "depth": depth,
+        "evaluation": evaluation,
+        "active": active,
+        "row": row,
+        "column": column,
+        "move": game.action_to_text(state, action),
+    }
+
+
+def board_code(game: Game[Any], state: Any) -> int | None:
+    """Return the source's code of a board, the sum of (p + 1) 3^(cell): None for boards not made of two planes."""
+    grid = _grid(game, state)
+    return None if grid is None else encode_grid(grid)
+
+
+def square_of(game: Game[Any], state: Any, action: int) -> tuple[int | None, int | None]:
+    """Return (row, column) of the cell that an action fills; (None, None) where a move is no cell."""
+    before = _grid(game, state)
+    if before is None:
+        return None, None
+    filled = np.argwhere((before == 0) & (_grid(game, game.step(state, action)) != 0))
+    if len(filled) != 1:
+        return None, None
+    return int(filled[0][0]), int(filled[0][1])
+
+
+def _grid(game: Game[Any], state: Any) -> Any:
+    """Return the board as 1 player_0, -1 player_1, 0 empty: int8 (rows, columns), or None."""
+    if len(game.observation_shape) != 3 or game.observation_shape[2] != 2 or game.observation_high != 1:
+        return None
+    planes = game.observe(state, 0)
+    return planes[..., 0] - planes[..., 1]
+
+
+def _options(url: URL) -> dict[str, Any]:
+    return {"connect_args": {"timeout": _BUSY_SECONDS}} if url.get_backend_name() == "sqlite" else {}
+
+
+@event.listens_for(Engine, "connect")
+def _check_references(connection: Any, _record: Any) -> None:
+    """Switch on SQLite's foreign keys, which are off unless asked for."""
+    if type(connection).__module__.startswith("sqlite3"):
+        connection.execute("PRAGMA foreign_keys = ON")
+
+
+@event.listens_for(Engine, "handle_error")
+def _tell_damage(context: Any) -> None:
+    """Turn what goes wrong in a database itself (damaged, full, gone) into a StoreError; other errors stay."""
+    error = context.sqlalchemy_exception
+    if isinstance(error, OperationalError) or type(error) is DatabaseError:
+        url = context.engine.url.render_as_string() if context.engine is not None else "the database"
+        raise StoreError(f"{url}: {context.original_exception}") from context.original_exception
+
+
+def _insert_new(connection: Connection, table: type[Base]) -> Any:
+    """Return an INSERT that passes over rows that are there already."""
+    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    return dialect.insert(table).on_conflict_do_nothing()
+
+
+def _insert_counted(
+    connection: Connection, table: type[GameRow] | type[PositionRow], rows: Sequence[Mapping[str, Any]]
+) -> int:
+    """Insert what is new and return how many rows that were; drivers' own counts do not know what was passed over."""
+    return len(connection.scalars(_insert_new(connection, table).returning(table.id), list(rows)).all())
+
+
+def _ids(connection: Connection, table: type[Player] | type[Run], names: Sequence[str]) -> dict[str, int]:
+    """Return name -> id, making those that are not there."""
+    connection.execute(_insert_new(connection, table), [{"name": name} for name in names])
+    rows = connection.execute(select(table.name, table.id).where(table.name.in_(names)))
+    return {row.name: row.id for row in rows}
+
+
+def _of_run(query: Any, run: str | None) -> Any:
+    if run is None:
+        return query
+    return query.join(Run, Run.id == GameRow.run_id).where(Run.name == run)
+
+
+def _row(record: GameRecord, run_id: int, players: Mapping[str, int]) -> dict[str, Any]:
+    """Return a game's columns; RecordError if it does not replay to its end."""
+    states = record.replay()
+    game = record.make_game()
+    moves = [game.action_to_text(state, action) for state, action in zip(states, record.actions, strict=False)]
+    won = record.winner in (Outcome.PLAYER_0, Outcome.PLAYER_1)
+    return {
+        "run_id": run_id,
+        "key": hashlib.sha256(record.key.encode()).hexdigest(),
+        "game": record.game,
+        "parameters": json.dumps(dict(record.parameters), sort_keys=True),
+        "player_0_id": players[record.agents[0]],
+        "player_1_id": players[record.agents[1]],
+        "winner_id": players[record.agents[record.winner]] if won else None,
+        "outcome": record.winner,
+        "score": record.margin,
+        "ending": record.ending.value,
+        "offender": record.offender,
+        "detail": record.detail,
+        "start": record.start,
+        "moves": game.notation.join_moves(moves),
+        "plies": len(record.actions),
+        "opening_plies": len(record.opening),
+        "opening_number": record.opening_number,
+        "final": record.final,
+        "seed_0": record.seeds[0],
+        "seed_1": record.seeds[1],
+        "seconds_0": record.seconds[0],
+        "seconds_1": record.seconds[1],
+        "version": record.version,
+    }
+
+
+def _record(row: Any, names: Mapping[int, str]) -> GameRecord:
+    """Return the game of a row; RecordError if its moves are not the game that it tells."""
+    parameters = parameters_of(json.loads(row.parameters))
+    game = make_game(row.game, **parameters)
+    state = game.parse(row.start) if row.start else game.initial_state()
+    actions = []
+    for move in game.notation.split_moves(row.moves):
+        try:
+            actions.append(game.text_to_action(state, move))
+        except IllegalActionError as error:
+            raise RecordError(f"game {row.id} of the database, move {len(actions) + 1}: {error}") from error
+        state = game.step(state, actions[-1])
+    record = GameRecord(
+        game=row.game,
+        parameters=parameters,
+        agents=(names[row.player_0_id], names[row.player_1_id]),
+        seeds=(row.seed_0, row.seed_1),
+        opening=tuple(actions[: row.opening_plies]),
+        opening_number=row.opening_number,
+        actions=tuple(actions),
+        ending=Ending(row.ending),
+        offender=row.offender,
+        winner=row.outcome,
+        margin=row.score,
+        final=row.final,
+        start=row.start,
+        detail=row.detail,
+        version=row.version,
+        seconds=(row.seconds_0, row.seconds_1),
+    )
+    record.check_end(game, state)
+    return record

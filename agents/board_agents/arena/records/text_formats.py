@@ -1,0 +1,329 @@
+"""Records in other forms: text transcripts, JSON lines, Parquet, Minari datasets, databases; by a target's name.
+
+| target | form |
+| --- | --- |
+| ``games.txt`` | transcripts, for people and other programs; a transcript written by hand needs only game and moves |
+| ``games.jsonl`` | one line of JSON a game, with a checksum |
+| ``games.parquet`` | a table, for pandas, polars, DuckDB ... (extra "records") |
+| ``games.db``, ``postgresql://...`` | a database (extra "records") |
+| ``minari:name-v0`` | a dataset for offline reinforcement learning (extra "minari") |
+
+Whatever is read is replayed: a record that does not reach its own end is refused.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import board_envs
+from board_agents.arena.records import minari_datasets as minari
+from board_agents.arena.records.game_record import FORMAT, Ending, GameRecord, RecordError, parameters_of
+from board_agents.arena.records.storage import RecordFile, is_database, read_text
+from board_agents.lowlevel.atomic_files import write_whole
+from board_envs.types import MissingExtraError, Outcome
+
+
+def read_records(source: str, run: str | None = None) -> Iterator[GameRecord]:
+    """Yield the records of a file, database or dataset.
+
+    Args:
+        source: see this module's table.
+        run: of a database, this run only.
+
+    Raises:
+        RecordError: a record is damaged or does not replay to its own end (it is named), or nothing reads this form.
+
+    """
+    if is_database(source):
+        from board_agents.arena.records.database import Store
+
+        with Store(source) as store:
+            yield from store.records(run)
+        return
+    form = _form(source)
+    number = 0
+    for number, record in enumerate(form.read(source), 1):
+        try:
+            record.replay()
+        except (RecordError, ValueError) as error:
+            raise RecordError(f"{source}, game {number}: {error}") from error
+        yield record
+
+
+def write_records(target: str, records: Iterable[GameRecord], run: str = "import") -> int:
+    """Write records; a file is written whole or not at all, a database is added to.
+
+    Args:
+        target: see this module's table.
+        records: what to write; each is replayed.
+        run: in a database, the run's name.
+
+    Returns:
+        how many games were written (in a database: that were new).
+
+    """
+    if is_database(target):
+        from board_agents.arena.records.database import Store
+
+        with Store(target) as store:
+            return store.add(records, run)
+    form = _form(target)
+    checked = []
+    for record in records:
+        record.replay()
+        checked.append(record)
+    form.write(target, checked)
+    return len(checked)
+
+
+class _Form(NamedTuple):
+    read: Callable[[str], Iterable[GameRecord]]
+    write: Callable[[str, list[GameRecord]], None]
+
+
+def _form(target: str) -> _Form:
+    if target.startswith(minari.PREFIX):
+        return _Form(minari.read, minari.write)
+    suffix = Path(target).suffix
+    if suffix not in _FORMS:
+        raise RecordError(
+            f"{target}: records are kept in {', '.join(_FORMS)}, .db (SQLite), postgresql://... and {minari.PREFIX}..."
+        )
+    return _FORMS[suffix]
+
+
+# -- JSON lines -------------------------------------------------------------------------------------------------------
+
+
+def _read_lines(source: str) -> list[GameRecord]:
+    if not Path(source).exists():
+        raise RecordError(f"{source}: there is no such file")
+    return RecordFile(Path(source)).read(mend=False)
+
+
+def _write_lines(target: str, records: list[GameRecord]) -> None:
+    text = "".join(record.to_json() + "\n" for record in records)
+    write_whole(target, lambda path: path.write_text(text, encoding="utf-8"))
+
+
+# -- transcripts ------------------------------------------------------------------------------------------------------
+
+
+def write_transcript(record: GameRecord) -> str:
+    """Return a game as lines "key: value"; the moves are in the game's own notation."""
+    game = record.make_game()
+    states = record.replay()
+    moves = [game.action_to_text(state, action) for state, action in zip(states, record.actions, strict=False)]
+    values: dict[str, Any] = {
+        "game": record.game,
+        "parameters": json.dumps(dict(record.parameters)),
+        "player_0": _quoted(record.agents[0]),
+        "player_1": _quoted(record.agents[1]),
+        "start": _quoted(record.start),
+        "opening": f"{len(record.opening)} plies, number {record.opening_number}",
+        "seeds": f"{record.seeds[0]} {record.seeds[1]}",
+        "seconds": f"{record.seconds[0]!r} {record.seconds[1]!r}",
+        "ending": record.ending.value if record.offender < 0 else f"{record.ending.value} of player_{record.offender}",
+        "detail": _quoted(record.detail),
+        "result": _RESULTS[record.winner],
+        "margin": record.margin,
+        "final": _quoted(record.final),
+        "version": _quoted(record.version),
+        "moves": game.notation.join_moves(moves),  # last, so that moves that were cut off do not reach the end told
+    }
+    return "".join(f"{key}: {value}\n" for key, value in values.items() if value != "" or key == "moves")
+
+
+_RESULTS = {0: "1-0", 1: "0-1", 2: "1/2-1/2", -1: "*"}
+
+
+def read_transcript(text: str) -> GameRecord:
+    """Return the game of lines "key: value".
+
+    Only "game" and "moves" must be there: a game whose moves end it is finished, any other is unfinished, and whatever
+    else is told is checked against them by `GameRecord.replay`.
+
+    Raises:
+        RecordError: a line or a move does not read.
+
+    """
+    values = {}
+    for line in text.splitlines():
+        key, colon, value = line.partition(":")
+        if not colon or key.strip() not in _KEYS:
+            raise RecordError(f"{line!r} is no line of a transcript; they are: {', '.join(_KEYS)}")
+        values[key.strip()] = _unquoted(value.strip())
+    for key in ("game", "moves"):
+        if key not in values:
+            raise RecordError(f"a transcript without {key!r}: {text[:80]!r}")
+    try:
+        return _from_values(values)
+    except (ValueError, TypeError, KeyError, IndexError) as error:
+        raise RecordError(f"a transcript of {values['game']}: {error}") from error
+
+
+_KEYS = (
+    "game", "parameters", "player_0", "player_1", "start", "moves", "opening", "seeds", "seconds", "ending", "detail",
+    "result", "margin", "final", "version",
+)  # fmt: skip
+
+
+def _from_values(values: Mapping[str, str]) -> GameRecord:
+    given = json.loads(values.get("parameters", "{}"))
+    game = board_envs.make_game(values["game"], **parameters_of(given))
+    start = values.get("start", "")
+    state = game.parse(start) if start else game.initial_state()
+    actions = []
+    for move in game.notation.split_moves(values["moves"]):
+        actions.append(game.text_to_action(state, move))
+        state = game.step(state, actions[-1])
+    over = game.is_terminal(state)
+    ending, _, offender = values.get("ending", "finished" if over else "unfinished").partition(" of player_")
+    opening = values.get("opening", "0 plies, number 0").replace(",", "").split()
+    seeds = values.get("seeds", "0 0").split()
+    seconds = values.get("seconds", "0 0").split()
+    result = values.get("result", _RESULTS[int(game.winner(state)) if over else int(Outcome.ONGOING)])
+    return GameRecord(
+        game=game.name,
+        parameters=dict(game.parameters),
+        agents=(values.get("player_0", "?"), values.get("player_1", "?")),
+        seeds=(int(seeds[0]), int(seeds[1])),
+        opening=tuple(actions[: int(opening[0])]),
+        opening_number=int(opening[3]),
+        actions=tuple(actions),
+        ending=Ending(ending),
+        offender=int(offender) if offender else -1,
+        winner={text: winner for winner, text in _RESULTS.items()}[result],
+        margin=int(values.get("margin", game.margin(state))),
+        final=values.get("final", game.format(state)),
+        start=start,
+        detail=values.get("detail", ""),
+        version=values.get("version", ""),
+        seconds=(float(seconds[0]), float(seconds[1])),
+    )
+
+
+def _quoted(text: str) -> str:
+    """Return a text as it is, or in JSON's quotes where it would not fit a line or be mistaken for such."""
+    if text.isprintable() and text == text.strip() and not text.startswith('"'):
+        return text
+    return json.dumps(text)
+
+
+def _unquoted(text: str) -> str:
+    return str(json.loads(text)) if text.startswith('"') else text
+
+
+def _read_transcripts(source: str) -> Iterator[GameRecord]:
+    for number, block in enumerate(filter(str.strip, read_text(source).split("\n\n")), 1):
+        yield _read_block(source, number, block)
+
+
+def _read_block(source: str, number: int, block: str) -> GameRecord:
+    try:
+        return read_transcript(block.strip())
+    except RecordError as error:
+        raise RecordError(f"{source}, game {number}: {error}") from error
+
+
+def _write_transcripts(target: str, records: list[GameRecord]) -> None:
+    text = "\n".join(map(write_transcript, records))
+    write_whole(target, lambda path: path.write_text(text, encoding="utf-8"))
+
+
+# -- Parquet ----------------------------------------------------------------------------------------------------------
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("Parquet files", "records") from error
+    return pyarrow
+
+
+def _read_parquet(source: str) -> Iterator[GameRecord]:
+    pa = _pyarrow()
+    try:
+        file = pa.parquet.ParquetFile(source)
+    except pa.ArrowInvalid as error:
+        raise RecordError(f"{source}: {error}") from error
+    with file:
+        found = (file.schema_arrow.metadata or {}).get(b"board_envs")
+        if found != str(FORMAT).encode():
+            raise RecordError(f"{source}: no table of game records of format {FORMAT}")
+        for batch in file.iter_batches():
+            for row in batch.to_pylist():
+                yield _from_row(row)
+
+
+def _from_row(row: Mapping[str, Any]) -> GameRecord:
+    parameters = parameters_of(json.loads(row["parameters"]))
+    return GameRecord(
+        game=row["game"],
+        parameters=parameters,
+        agents=(row["player_0"], row["player_1"]),
+        seeds=(row["seed_0"], row["seed_1"]),
+        opening=tuple(row["actions"][: row["opening_plies"]]),
+        opening_number=row["opening_number"],
+        actions=tuple(row["actions"]),
+        ending=Ending(row["ending"]),
+        offender=row["offender"],
+        winner=row["winner"],
+        margin=row["margin"],
+        final=row["final"],
+        start=row["start"],
+        detail=row["detail"],
+        version=row["version"],
+        seconds=(row["seconds_0"], row["seconds_1"]),
+    )
+
+
+def _write_parquet(target: str, records: list[GameRecord]) -> None:
+    pa = _pyarrow()
+    text, small, large, real = pa.string(), pa.int32(), pa.int64(), pa.float64()
+    schema = pa.schema(
+        [
+            ("game", text), ("parameters", text), ("player_0", text), ("player_1", text), ("seed_0", large),
+            ("seed_1", large), ("opening_plies", small), ("opening_number", small), ("actions", pa.list_(small)),
+            ("ending", text), ("offender", small), ("winner", small), ("margin", small), ("final", text),
+            ("start", text), ("detail", text), ("version", text), ("seconds_0", real), ("seconds_1", real),
+        ],
+        metadata={"board_envs": str(FORMAT)},
+    )  # fmt: skip
+    rows = [
+        {
+            "game": record.game,
+            "parameters": json.dumps(dict(record.parameters), sort_keys=True),
+            "player_0": record.agents[0],
+            "player_1": record.agents[1],
+            "seed_0": record.seeds[0],
+            "seed_1": record.seeds[1],
+            "opening_plies": len(record.opening),
+            "opening_number": record.opening_number,
+            "actions": list(record.actions),
+            "ending": record.ending.value,
+            "offender": record.offender,
+            "winner": record.winner,
+            "margin": record.margin,
+            "final": record.final,
+            "start": record.start,
+            "detail": record.detail,
+            "version": record.version,
+            "seconds_0": record.seconds[0],
+            "seconds_1": record.seconds[1],
+        }
+        for record in records
+    ]
+    write_whole(target, lambda path: pa.parquet.write_table(pa.Table.from_pylist(rows, schema=schema), path))
+
+
+_FORMS = {
+    ".txt": _Form(_read_transcripts, _write_transcripts),
+    ".jsonl": _Form(_read_lines, _write_lines),
+    ".parquet": _Form(_read_parquet, _write_parquet),
+}

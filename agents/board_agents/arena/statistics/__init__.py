@@ -1,0 +1,1 @@
+"""Tallies, ratings, sequential tests, move quality."""

@@ -1,0 +1,262 @@
+"""Fixed published sets of positions with exact values, one a game, balanced by ply and by outcome.
+
+A suite is a text file in ``arena/data``: a header as JSON (game, parameters, unit, recipe, checksum), then one position
+a line. It holds the exact value of every move, so judging an agent on it needs no oracle. `build_suite` makes it again
+from its recipe; the checksum is that of the positions' lines.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from board_agents.arena.play.decisions import Builder, play_game
+from board_agents.arena.play.openings import position_key
+from board_agents.arena.records.game_record import parameters_of
+from board_agents.arena.records.storage import read_text
+from board_agents.arena.statistics.quality import QualityReport, judge_decision, outcome_for_mover, unit_of
+from board_agents.lowlevel.atomic_files import write_whole
+from board_envs.game import Game
+from board_envs.random import Stream, check_seed
+from board_envs.registry import make_game, snake_name
+from board_envs.types import Oracle
+
+FORMAT = "board-envs suite 1"
+TRIES_A_PLACE = 100
+"""Random games looked at for each place of a suite before the rest stays empty."""
+
+
+class SuiteError(ValueError):
+    """A suite file that is damaged, of another format, or of another game; or no suite where one is asked for."""
+
+
+@dataclass(frozen=True)
+class SuitePosition:
+    """One position of a suite.
+
+    Attributes:
+        position: as text.
+        ply: moves played before it.
+        outcome: +1, 0, -1 for the mover under perfect play.
+        values: exact value of every legal action for the mover.
+
+    """
+
+    position: str
+    ply: int
+    outcome: int
+    values: dict[int, float]
+
+    def line(self) -> str:
+        """Return the position's line in a file: text, ply, outcome and action:value pairs, between tabs."""
+        pairs = " ".join(f"{action}:{value:g}" for action, value in self.values.items())
+        return f"{self.position}\t{self.ply}\t{self.outcome}\t{pairs}"
+
+    @classmethod
+    def from_line(cls, line: str) -> SuitePosition:
+        """Read what `line` wrote; SuiteError if it is not of that form."""
+        try:
+            position, ply, outcome, pairs = line.split("\t")
+            values = {int(action): float(value) for action, value in (pair.split(":") for pair in pairs.split())}
+            return cls(position, int(ply), int(outcome), values)
+        except ValueError as error:
+            raise SuiteError(f"no line of a suite: {line!r}") from error
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A suite of one game.
+
+    Attributes:
+        game: the game.
+        unit: of the values.
+        recipe: the arguments that `build_suite` made it with, and the oracle's name.
+        positions: the positions, sorted by ply.
+
+    """
+
+    game: Game[Any]
+    unit: str
+    recipe: dict[str, Any]
+    positions: tuple[SuitePosition, ...]
+
+    @property
+    def checksum(self) -> str:
+        """SHA-256 of the positions' lines."""
+        return hashlib.sha256("".join(p.line() + "\n" for p in self.positions).encode()).hexdigest()
+
+    def save(self, path: Path) -> None:
+        """Write the file, whole or not at all."""
+        header = {
+            "format": FORMAT,
+            "game": self.game.name,
+            "parameters": dict(self.game.parameters),
+            "unit": self.unit,
+            "recipe": self.recipe,
+            "sha256": self.checksum,
+        }
+        lines = [json.dumps(header, ensure_ascii=False), *(p.line() for p in self.positions)]
+        write_whole(path, lambda part: part.write_text("\n".join(lines) + "\n", encoding="utf-8"))
+
+    @classmethod
+    def parse(cls, text: str, name: str) -> Suite:
+        """Read a file's text; SuiteError names the file and what is wrong."""
+        head, _, rest = text.partition("\n")
+        lines = rest.splitlines()
+        try:
+            header = json.loads(head)
+            parameters = parameters_of(header["parameters"])
+            known = header["format"], header["unit"], header["recipe"], header["sha256"]
+            game = make_game(header["game"], **parameters)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise SuiteError(f"{name}: no header of a suite") from error
+        if known[0] != FORMAT:
+            raise SuiteError(f"{name}: format {known[0]!r}; this version reads {FORMAT!r}")
+        suite = cls(game, known[1], known[2], tuple(map(SuitePosition.from_line, lines)))
+        if suite.checksum != known[3]:
+            raise SuiteError(f"{name}: the positions do not have the checksum {known[3]}")
+        return suite
+
+
+def suite_name(game: Game[Any]) -> str:
+    """Return the file name of a game's suite, e.g. "connect_four-6-7-4.suite"."""
+    values = [".".join(map(str, v)) if isinstance(v, tuple) else str(v).lower() for v in game.parameters.values()]
+    return "-".join([snake_name(game.name), *values]) + ".suite"
+
+
+def published_suites() -> list[str]:
+    """List the file names of the suites that are shipped."""
+    return sorted(
+        f.name for f in resources.files("board_agents.arena.suites").joinpath("data").iterdir() if f.is_file()
+    )
+
+
+def load_suite(game: Game[Any]) -> Suite:
+    """Return the published suite of a game; SuiteError if there is none, naming those that there are."""
+    name = suite_name(game)
+    if name not in published_suites():
+        raise SuiteError(f"there is no published suite for {game!r}; there are: {', '.join(published_suites())}")
+    text = resources.files("board_agents.arena.suites").joinpath("data").joinpath(name).read_text(encoding="utf-8")
+    return Suite.parse(text, name)
+
+
+def read_suite(path: Path) -> Suite:
+    """Return the suite of a file; SuiteError or RecordError names it and what is wrong."""
+    return Suite.parse(read_text(path), str(path))
+
+
+def build_suite(
+    game: Game[Any],
+    oracle: Oracle,
+    *,
+    seed: int,
+    bins: Sequence[tuple[int, int]],
+    per_cell: int,
+    progress: Callable[[Iterable[int]], Iterable[int]] = iter,
+) -> Suite:
+    """Draw positions until each cell (a range of plies, an outcome) holds `per_cell`, or no more are found.
+
+    Candidate i comes from random game number i: uniformly random actions from the initial state, as many as a ply drawn
+    from the range whose turn it is. Taken are positions with at least two legal actions whose values the oracle knows,
+    no two of them images of each other under the game's symmetries. What one candidate is depends on the seed and on
+    nothing else, so any exact oracle of the same reach builds the same suite.
+
+    Args:
+        game: the game.
+        oracle: what knows the values.
+        seed: of the random games.
+        bins: ranges of plies, both ends included.
+        per_cell: positions wanted for each of +1, 0, -1 in each range.
+        progress: passes the candidates' numbers on and shows how far it is.
+
+    """
+    check_seed(seed)
+    cells: dict[tuple[int, int], list[SuitePosition]] = {(b, o): [] for b in range(len(bins)) for o in (-1, 0, 1)}
+    seen: set[bytes] = set()
+    stream = Stream.seeded(seed)
+    for number in progress(range(TRIES_A_PLACE * per_cell * len(bins))):
+        turn = number % len(bins)
+        low, high = bins[turn]
+        ply = low + stream.below(high - low + 1)
+        state = _random_position(game, ply, Stream.seeded(stream.seed()))
+        if state is None or all(len(cells[turn, o]) >= per_cell for o in (-1, 0, 1)):
+            continue
+        key = position_key(game, state)
+        if key in seen:
+            continue
+        values = oracle.action_values(state)
+        if values is None:
+            continue
+        outcome = outcome_for_mover(game, state, max(values.values()))
+        if len(cells[turn, outcome]) < per_cell:
+            seen.add(key)
+            cells[turn, outcome].append(SuitePosition(game.format(state), ply, outcome, dict(sorted(values.items()))))
+        if all(len(cell) >= per_cell for cell in cells.values()):
+            break
+    positions = sorted((p for cell in cells.values() for p in cell), key=lambda p: (p.ply, p.position))
+    recipe = {"seed": seed, "bins": [list(b) for b in bins], "per_cell": per_cell, "oracle": type(oracle).__name__}
+    return Suite(game, unit_of(oracle, game), recipe, tuple(positions))
+
+
+def rebuild(suite: Suite, oracle: Oracle) -> Suite:
+    """Build a suite again from its recipe; with any exact oracle of the same reach it is the same."""
+    recipe = suite.recipe
+    bins = [(low, high) for low, high in recipe["bins"]]
+    return build_suite(suite.game, oracle, seed=recipe["seed"], bins=bins, per_cell=recipe["per_cell"])
+
+
+def judge_on_suite(
+    build: Builder,
+    suite: Suite,
+    *,
+    name: str,
+    seed: int = 0,
+    repeats: int = 1,
+    progress: Callable[[Sequence[SuitePosition]], Iterable[SuitePosition]] = iter,
+) -> QualityReport:
+    """Let an agent answer every position of a suite and judge the answers.
+
+    Args:
+        build: what makes the agent, afresh for every position.
+        suite: the positions.
+        name: of the agent.
+        seed: the agent of position i, repeat j is reset with a seed that depends on this, i and j only.
+        repeats: answers asked for at each position (agents with chance in them need more than one).
+        progress: passes the positions on and shows how far it is.
+
+    """
+    game = suite.game
+    source = {"kind": "suite", "name": suite_name(game), "sha256": suite.checksum, "seed": seed, "repeats": repeats}
+    report = QualityReport(name, game, suite.unit, source)
+    stream = Stream.seeded(seed)
+    for position in progress(suite.positions):
+        state = game.parse(position.position)
+        for _ in range(repeats):
+            action = _answer(build, game, position.position, stream.seed())
+            report.count(judge_decision(game, state, action, position.values, position.ply), position.ply)
+    return report
+
+
+def _answer(build: Builder, game: Game[Any], position: str, seed: int) -> int | None:
+    """Return the agent's action in a position, None if it gave no legal one: the first ply of a game."""
+    record = play_game(game, (build, build), names=("", ""), seeds=(seed, seed), start=position, max_plies=1)
+    return record.actions[0] if record.actions else None
+
+
+def _random_position(game: Game[Any], plies: int, stream: Stream) -> Any:
+    """Return the position after so many random actions, None if it leaves no choice or the game ends before.
+
+    It stands alone: what a state remembers of its game (Awalé) is dropped, as it is in the suite's text.
+    """
+    state = game.initial_state()
+    for _ in range(plies):
+        count = game.rules.count(state)
+        if count == 0:
+            return None
+        state = game.step(state, game.rules.nth(state, stream.below(count)))
+    return game.parse(game.format(state)) if game.rules.count(state) > 1 else None

@@ -1,0 +1,224 @@
+"""The games of a plan on several processes or machines: the same records as one after the other, and in the same order.
+
+Every game is decided by its task alone (seeds included), so it does not matter where it is played. Games travel in
+chunks, whose size follows the time that games take: few and large for fast agents, single games for slow ones. A worker
+that is killed takes the chunks under way with it; they are played again, nothing is lost or doubled.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import gc
+import itertools
+import time
+import warnings
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from board_agents.arena.play.decisions import Builder
+from board_agents.arena.records.game_record import GameRecord
+from board_agents.arena.tournament import Task, play
+from board_envs.game import Game
+from board_envs.types import MissingExtraError
+
+BACKENDS = ("loky", "ray")
+CHUNK_SECONDS = 0.5
+"""How long a chunk is meant to take: a chunk costs some milliseconds whatever its size, and is lost with its worker."""
+CHUNKS_A_WORKER = 2
+"""Chunks that the games left would make for each worker at least: they shrink towards the end, where workers wait."""
+ATTEMPTS = 3
+"""How often the same games may take their worker down before the run is given up."""
+
+
+class WorkerError(RuntimeError):
+    """Workers died again and again over the same games."""
+
+
+def count_workers(workers: int) -> int:
+    """Return how many processes are meant: 0 is one for each processor this process may use; ValueError below."""
+    if workers < 0:
+        raise ValueError(f"workers is 0 (one a processor) or more, not {workers}")
+    return workers or int(_joblib().cpu_count())
+
+
+def play_parallel(
+    game: Game[Any],
+    entrants: Mapping[str, Builder],
+    tasks: Iterable[Task],
+    *,
+    workers: int,
+    backend: str = "loky",
+    address: str | None = None,
+    done: Iterable[GameRecord] = (),
+    time_limit: float | None = None,
+    max_plies: int | None = None,
+) -> Generator[GameRecord, None, None]:
+    """Play planned games on several workers; see `tournament.play` for the rest.
+
+    Args:
+        game: the game.
+        entrants: name -> builder; what is no spec string must be picklable (by cloudpickle).
+        tasks: the plan.
+        workers: how many, 0 for one a processor (of a cluster: one a processor of the cluster).
+        backend: "loky" (processes of this machine) or "ray" (a cluster, extra "cluster").
+        address: of the ray cluster; None begins one on this machine.
+        done: records of games of this plan that need not be played again.
+        time_limit: seconds a move may take.
+        max_plies: cap on a game's length.
+
+    Raises:
+        WorkerError: the same games take their worker down again and again.
+        MissingExtraError: joblib or ray is not installed.
+
+    """
+    known = {record.key: record for record in done}
+    planned = [(task, known.get(task.key) if known else None) for task in tasks]
+    open_tasks = [task for task, record in planned if record is None]
+    fresh = _play_open(game, dict(entrants), open_tasks, workers, backend, address, time_limit, max_plies)
+    with contextlib.closing(fresh):
+        for _, record in planned:
+            yield next(fresh) if record is None else record
+
+
+def _play_open(
+    game: Game[Any],
+    entrants: dict[str, Builder],
+    tasks: Sequence[Task],
+    workers: int,
+    backend: str,
+    address: str | None,
+    time_limit: float | None,
+    max_plies: int | None,
+) -> Generator[GameRecord, None, None]:
+    if not tasks:
+        return
+    joblib = _joblib()
+    with _backend(joblib, backend, workers, address) as number:
+        finished, attempts = 0, 0
+        while finished < len(tasks):
+            chunks = Chunks(tasks[finished:], number)
+            jobs = (joblib.delayed(_play_chunk)(game, entrants, chunk, time_limit, max_plies) for chunk in chunks)
+            results = _stream(joblib, jobs, number) if backend == "loky" else _waves(joblib, jobs, number)
+            try:
+                for records, seconds in results:
+                    # A chunk of quick games says little of the next one: expectations fall by half at most.
+                    chunks.pace = max(seconds / len(records), (chunks.pace or 0) / 2)
+                    attempts = 0
+                    for record in records:
+                        finished += 1
+                        yield record
+            except _worker_deaths(backend) as error:
+                attempts += 1
+                if attempts >= ATTEMPTS:
+                    raise WorkerError(
+                        f"workers died {attempts} times over the same games; the first of them is {tasks[finished].key}"
+                    ) from error
+            finally:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # joblib's remark that games under way are given up: so they are
+                    results.close()
+
+
+class Chunks:
+    """Cuts games into chunks as they are asked for: single games until the time that one takes is known.
+
+    Attributes:
+        pace: seconds a game takes, None as long as nobody knows.
+
+    """
+
+    def __init__(self, tasks: Sequence[Task], workers: int) -> None:
+        self.tasks, self.parts = tasks, workers * CHUNKS_A_WORKER
+        self.pace: float | None = None
+
+    def __iter__(self) -> Iterator[Sequence[Task]]:
+        begin = 0
+        while begin < len(self.tasks):
+            wanted = 1 if self.pace is None else int(CHUNK_SECONDS / max(self.pace, 1e-9))
+            size = max(1, min(wanted, (len(self.tasks) - begin) // self.parts))
+            yield self.tasks[begin : begin + size]
+            begin += size
+
+
+def _stream(joblib: Any, jobs: Iterator[Any], number: int) -> Generator[Any, None, None]:
+    """Yield results in order, each as soon as it is there; jobs are taken two a worker ahead."""
+    # Delegated, so that a worker that dies while the first jobs are given out is met where results are asked for.
+    yield from joblib.Parallel(n_jobs=number, batch_size=1, pre_dispatch="2*n_jobs", return_as="generator")(jobs)
+
+
+def _waves(joblib: Any, jobs: Iterator[Any], number: int) -> Generator[Any, None, None]:
+    """Yield results in order, from backends that give a list only: so many jobs at a time."""
+    while wave := list(itertools.islice(jobs, 2 * number * CHUNKS_A_WORKER)):
+        yield from joblib.Parallel(n_jobs=number, batch_size=1)(wave)
+
+
+def _play_chunk(
+    game: Game[Any],
+    entrants: dict[str, Builder],
+    tasks: Sequence[Task],
+    time_limit: float | None,
+    max_plies: int | None,
+) -> tuple[list[GameRecord], float]:
+    """Return the records of a chunk, and the seconds that it took."""
+    begun = time.perf_counter()
+    records = list(play(game, entrants, tasks, time_limit=time_limit, max_plies=max_plies))
+    seconds = time.perf_counter() - begun
+    _settle()
+    return records, seconds
+
+
+@functools.cache
+def _settle() -> None:
+    """Take what a worker has loaded out of garbage collection, once.
+
+    Without psutil loky collects garbage every second, and with numba loaded each time takes some 60 ms.
+    """
+    gc.collect()
+    gc.freeze()
+
+
+def _joblib() -> Any:
+    try:
+        import joblib
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("playing on several workers", "records") from error
+    return joblib
+
+
+def _worker_deaths(backend: str) -> tuple[type[BaseException], ...]:
+    if backend == "ray":
+        from ray.exceptions import RayError
+
+        return (RayError,)
+    from joblib.externals.loky.process_executor import BrokenProcessPool
+
+    return (BrokenProcessPool,)
+
+
+@contextlib.contextmanager
+def _backend(joblib: Any, backend: str, workers: int, address: str | None) -> Iterator[int]:
+    """Select a joblib backend; yield how many workers it has."""
+    if backend not in BACKENDS:
+        raise ValueError(f"there is no backend {backend!r}; there are: {', '.join(BACKENDS)}")
+    if backend == "loky":
+        number = count_workers(workers)
+        with joblib.parallel_config(backend="loky", n_jobs=number, inner_max_num_threads=1):
+            yield number
+        return
+    try:
+        import ray
+        from ray.util.joblib import register_ray
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("the backend ray", "cluster") from error
+    ours = not ray.is_initialized()
+    if ours:
+        ray.init(address=address, num_cpus=None if address else count_workers(workers), log_to_driver=False)
+    try:
+        register_ray()
+        number = workers or int(ray.cluster_resources().get("CPU", 1))
+        with joblib.parallel_config(backend="ray", n_jobs=number):
+            yield number
+    finally:
+        if ours:
+            ray.shutdown()

@@ -1,0 +1,319 @@
+"""``board-envs analyse``: the exact value of every move of a position, and the best line."""
+
+from __future__ import annotations
+
+import functools
+import json as jsons
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from board_agents.arena.statistics.quality import unit_of
+from board_agents.cli.console import (
+    AsJson,
+    GameName,
+    Parameters,
+    UserError,
+    busy,
+    game_title,
+    out,
+    plain,
+    print_json,
+    read_game,
+)
+from board_agents.registry import DEFAULT_ESTIMATES, DEFAULT_ORACLES, make_estimator, make_oracle
+from board_agents.search.interpreted import SearchResult
+from board_envs.game import Game
+from board_envs.types import IllegalActionError, Oracle, PositionError
+
+LONGEST_LINE = 10_000
+"""Characters of one position; longer lines of a stream are refused."""
+
+
+def command(
+    name: GameName,
+    position: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[POSITION]",
+            help="A position as text, or moves from the start; else a first position.",
+        ),
+    ] = None,
+    moves: Annotated[
+        bool, typer.Option("--moves", help="POSITION is moves from the start, e.g. 4453, and nothing else.")
+    ] = False,
+    stdin: Annotated[
+        bool, typer.Option("--stdin", help="Read positions from stdin, one a line, and print one JSON object each.")
+    ] = False,
+    param: Parameters = None,
+    oracle: Annotated[
+        str | None, typer.Option(metavar="SPEC", help="Another oracle than the best there is, with its limits.")
+    ] = None,
+    empties_to_winner: Annotated[
+        bool, typer.Option("--empties-to-winner", help="Reversi: count empty squares at the end for the winner.")
+    ] = False,
+    json: AsJson = False,
+) -> None:
+    """Tell the exact value of every move, from the mover's view, and the line that best play follows."""
+    game = read_game(name, param)
+    if stdin and position is not None:
+        raise UserError("--stdin brings the positions; give none beside it")
+    if empties_to_winner:
+        if game.name != "reversi":
+            raise UserError(f"--empties-to-winner is about reversi, not {game.name}")
+        if oracle is not None:
+            raise UserError("--empties-to-winner and --oracle exclude each other; write rule=empties-to-winner there")
+        oracle = f"{DEFAULT_ORACLES.get(game.name, 'exhaustive')}:rule=empties-to-winner"
+    judge = make_oracle(game, oracle)
+    if stdin:
+        _stream(game, judge, moves)
+        return
+    state = read_position(game, position, moves)
+    with busy("solving"):
+        analysis = analyse(game, judge, state)
+    if json:
+        print_json(analysis.as_data())
+    else:
+        _show(analysis)
+
+
+def read_position(game: Game[Any], text: str | None, moves: bool) -> Any:
+    """Return the state that a text means; PositionError or IllegalActionError says what is wrong with it.
+
+    A text that is no position is read as moves; with `moves` it is moves in any case.
+    """
+    if text is None:
+        return game.initial_state()
+    if len(text) > LONGEST_LINE:
+        raise PositionError(f"no position has {len(text)} characters")
+    if moves:
+        return game.from_moves(text)
+    try:
+        return game.parse(text)
+    except PositionError as no_position:
+        if not text.strip():
+            raise
+        try:
+            return game.from_moves(text)
+        except IllegalActionError as no_moves:
+            raise PositionError(f"no position: {no_position}; no moves: {no_moves}") from None
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What an oracle knows of a position.
+
+    Attributes:
+        game: the game.
+        state: the position.
+        unit: of the values.
+        values: exact value of each legal action for the mover; None if out of reach, {} if the game is over.
+        plies: plies to the end after each action, that action counted, where the unit tells it.
+        line: best play as actions.
+        seconds: how long the answer took.
+        estimate: what a search makes of a position that is out of the oracle's reach, where there is one for the game;
+            never exact, and in the same unit.
+
+    """
+
+    game: Game[Any]
+    state: Any
+    unit: str
+    values: dict[int, float] | None
+    plies: dict[int, int] | None
+    line: list[int]
+    seconds: float
+    estimate: SearchResult | None = None
+
+    @property
+    def value(self) -> float | None:
+        """Exact value for the mover."""
+        return max(self.values.values()) if self.values else None
+
+    @property
+    def best(self) -> list[int]:
+        """All actions of the best value."""
+        return [action for action, value in (self.values or {}).items() if value == self.value]
+
+    def name(self, action: int) -> str:
+        """Write an action of this position."""
+        return self.game.action_to_text(self.state, action)
+
+    def as_data(self) -> dict[str, Any]:
+        """Return plain data; values are null where the oracle has no answer."""
+        game, state = self.game, self.state
+        data = {
+            "game": game.name,
+            "position": game.format(state),
+            "to_play": game.current_player(state),
+            "winner": int(game.winner(state)),
+            "exact": self.values is not None,
+            "unit": self.unit,
+            "value": number(self.value),
+            "moves": {
+                self.name(action): number((self.values or {}).get(action)) for action in game.legal_actions(state)
+            },
+            "best": [self.name(action) for action in self.best],
+            "line": line_texts(game, state, self.line),
+            "seconds": round(self.seconds, 3),
+        }
+        if self.estimate is not None:
+            found = self.estimate
+            data["estimate"] = {
+                "agent": DEFAULT_ESTIMATES[game.name],
+                "depth": found.depth,
+                "value": round(found.value, 2),
+                "moves": {self.name(action): round(value, 2) for action, value in found.values.items()},
+                "best": self.name(found.action),
+                "line": line_texts(game, state, list(found.line)),
+            }
+        if self.plies is not None:
+            data["plies"] = min((self.plies[action] for action in self.best), default=None)
+            data["move_plies"] = {self.name(action): plies for action, plies in self.plies.items()}
+        return data
+
+
+def analyse(game: Game[Any], oracle: Oracle, state: Any) -> Analysis:
+    """Ask an oracle for everything about a position."""
+    unit, began = unit_of(oracle, game), time.perf_counter()
+    if game.is_terminal(state):
+        return Analysis(game, state, unit, {}, {} if unit in PLIES else None, [], 0.0)
+    answer = oracle.action_values(state)
+    values = None if answer is None else {action: answer[action] for action in sorted(answer)}
+    plies = None
+    if unit in PLIES:
+        plies = {action: PLIES[unit](game, state, value) for action, value in (values or {}).items()}
+    if values is None:
+        estimator = _estimator(game)
+        estimate = None if estimator is None else estimator.analyse(state)
+        return Analysis(game, state, unit, None, plies, [], time.perf_counter() - began, estimate)
+    line = best_line(game, oracle, state, values)
+    return Analysis(game, state, unit, values, plies, line, time.perf_counter() - began)
+
+
+@functools.lru_cache(maxsize=1)
+def _estimator(game: Game[Any]) -> Any:
+    return make_estimator(game)
+
+
+def best_line(game: Game[Any], oracle: Oracle, state: Any, values: dict[int, float]) -> list[int]:
+    """Return best play to the end, as far as the oracle knows it: its own line if it has one, else its best values."""
+    line = getattr(oracle, "line", None)
+    if line is not None:
+        return [int(action) for action in line(state) or ()]
+    actions: list[int] = []
+    while values:
+        best = max(values.values())
+        actions.append(min(action for action, value in values.items() if value == best))
+        state = game.step(state, actions[-1])
+        values = {} if game.is_terminal(state) else oracle.action_values(state) or {}
+    return actions
+
+
+def _pons_plies(game: Game[Any], state: Any, value: float) -> int:
+    from board_agents.games.connect_four.solver import plies_to_end
+
+    stones = int(game.observe(state, 0).sum())
+    return plies_to_end(int(value), stones, int(game.observe(state, 0)[..., 0].size))
+
+
+PLIES: dict[str, Callable[[Game[Any], Any, float], int]] = {"pons": _pons_plies}
+"""Unit -> how many plies a game of that value lasts, for units that say it."""
+
+
+def words(analysis: Analysis, action: int, value: float) -> str:
+    """Say what an action's value means for the mover."""
+    if analysis.unit == "win":
+        return "wins" if value > 0 else "loses" if value < 0 else "draws"
+    if analysis.plies is not None:
+        result = "wins" if value > 0 else "loses" if value < 0 else "draws"
+        return f"{result} in {analysis.plies[action]} plies"
+    if analysis.game.values_to_come:
+        sign = "more" if value > 0 else "less"
+        unit = analysis.unit.removesuffix("s") if abs(value) == 1 else analysis.unit
+        return f"{abs(value):g} {unit} {sign} than the other from here" if value else "equal from here"
+    return f"wins by {value:g}" if value > 0 else f"loses by {-value:g}" if value < 0 else "draws"
+
+
+def line_texts(game: Game[Any], state: Any, actions: list[int]) -> list[str]:
+    """Write a line of play as moves."""
+    texts = []
+    for action in actions:
+        texts.append(game.action_to_text(state, action))
+        state = game.step(state, action)
+    return texts
+
+
+def number(value: float | None) -> float | int | None:
+    """Return a whole number as an int."""
+    return int(value) if value is not None and value == int(value) else value
+
+
+def _show(analysis: Analysis) -> None:
+    game, state = analysis.game, analysis.state
+    console = out()
+    console.print(game_title(game), markup=False)
+    console.print(game.draw(state), markup=False)
+    if game.is_terminal(state):
+        winner = int(game.winner(state))
+        console.print("the game is over: " + ("drawn" if winner == 2 else f"player_{winner} won"))
+        return
+    console.print(f"player_{game.current_player(state)} to move")
+    if analysis.values is None:
+        console.print("no exact value is within the oracle's reach here")
+        if analysis.estimate is not None:
+            _show_estimate(analysis, analysis.estimate)
+    else:
+        _show_values(analysis, analysis.values)
+    console.print(f"time: {analysis.seconds:.2f} s")
+
+
+def _show_values(analysis: Analysis, values: dict[int, float]) -> None:
+    game, console = analysis.game, out()
+    table = Table("move", f"value ({analysis.unit})", "")
+    for action, value in sorted(values.items(), key=lambda item: -item[1]):
+        table.add_row(Text(analysis.name(action)), f"{value:+g}" if value else "0", words(analysis, action, value))
+    console.print(table)
+    line = game.notation.join_moves(line_texts(game, analysis.state, analysis.line))
+    console.print(f"best line: {line}", markup=False)
+
+
+def _show_estimate(analysis: Analysis, estimate: SearchResult) -> None:
+    game, console = analysis.game, out()
+    console.print(f"estimates of {DEFAULT_ESTIMATES[game.name]}, {estimate.depth} plies ahead:", markup=False)
+    table = Table("move", f"estimate ({analysis.unit})")
+    for action, value in sorted(estimate.values.items(), key=lambda item: -item[1]):
+        table.add_row(Text(analysis.name(action)), f"about {value:+.1f}")
+    console.print(table)
+    line = game.notation.join_moves(line_texts(game, analysis.state, list(estimate.line)))
+    console.print(f"expected line: {line}", markup=False)
+
+
+def _stream(game: Game[Any], oracle: Oracle, moves: bool) -> None:
+    """Answer each line of stdin by a line of JSON, whatever is on it."""
+    with busy("solving") as status:
+        for line, text in enumerate(_lines(), 1):
+            try:
+                data = analyse(game, oracle, _read_line(game, text, moves)).as_data()
+            except (PositionError, IllegalActionError, UnicodeDecodeError) as error:
+                data = {"error": str(error), "line": line}
+            print(jsons.dumps(plain(data)), flush=True)
+            if status is not None:
+                status.update(f"{line} positions")
+
+
+def _lines() -> Iterator[bytes]:
+    yield from sys.stdin.buffer
+
+
+def _read_line(game: Game[Any], line: bytes, moves: bool) -> Any:
+    text = line.decode("utf-8").strip()
+    if not text and not moves:
+        raise PositionError("an empty line")
+    return read_position(game, text, moves)

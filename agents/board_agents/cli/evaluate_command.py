@@ -1,0 +1,175 @@
+"""``board-envs evaluate``: how far an agent's moves are from perfect play."""
+
+from __future__ import annotations
+
+import math
+from enum import Enum
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from board_agents.arena.play.decisions import build_agent, play_game
+from board_agents.arena.statistics.quality import Quality, QualityReport, judge_records
+from board_agents.arena.suites.suite_files import (
+    Suite,
+    SuiteError,
+    judge_on_suite,
+    load_suite,
+    published_suites,
+    read_suite,
+    suite_name,
+)
+from board_agents.arena.tournament import name_entrants, plan
+from board_agents.cli.console import (
+    AsJson,
+    GameName,
+    Parameters,
+    UserError,
+    game_title,
+    out,
+    print_json,
+    read_game,
+    tracked,
+)
+from board_agents.registry import make_oracle, split_specs
+from board_envs.game import Game
+from board_envs.random import check_seed
+
+
+class On(str, Enum):
+    """Which positions are judged."""
+
+    SUITE = "suite"
+    GAMES = "games"
+
+
+def command(
+    agent: Annotated[str, typer.Argument(metavar="AGENT", help="An agent's spec, or several, comma separated.")],
+    name: GameName,
+    param: Parameters = None,
+    on: Annotated[
+        On | None,
+        typer.Option(
+            help="Judge on the published suite of positions, or on games of its own; the suite where there is one."
+        ),
+    ] = None,
+    suite: Annotated[Path | None, typer.Option(help="A suite file of your own instead of the published one.")] = None,
+    games: Annotated[int, typer.Option("--games", "-n", help="With --on games: how many, half from each seat.")] = 20,
+    opponent: Annotated[
+        str | None, typer.Option(metavar="SPEC", help="With --on games: against whom; itself unless given.")
+    ] = None,
+    oracle: Annotated[
+        str | None, typer.Option(metavar="SPEC", help="With --on games: who knows the exact values.")
+    ] = None,
+    repeats: Annotated[int, typer.Option(help="On a suite: answers asked for at each position.")] = 1,
+    seed: Annotated[int, typer.Option(help="Decides games and agents' chances; same seed, same result.")] = 0,
+    json: AsJson = False,
+) -> None:
+    """Judge an agent's moves by exact play: share of optimal moves, mean regret, blunders, by phase of the game."""
+    game = read_game(name, param)
+    specs = split_specs(agent)
+    for option, value in (("--games", games), ("--repeats", repeats)):
+        if value < 1:
+            raise UserError(f"{option} is 1 or more, not {value}")
+    for spec in [*specs, *([] if opponent is None else [opponent])]:
+        build_agent(spec, game)  # tells an impossible agent before anything is played
+    try:
+        check_seed(seed)
+        positions = _suite(game, suite, on)
+    except (SuiteError, ValueError) as error:
+        raise UserError(str(error)) from error
+    reports = [
+        judge_on_suite(
+            spec, positions, name=spec, seed=seed, repeats=repeats, progress=partial(tracked, f"{spec}: positions")
+        )
+        if positions is not None
+        else _own_games(game, spec, opponent or spec, games, seed, oracle)
+        for spec in specs
+    ]
+    if json:
+        print_json([report.to_dict() for report in reports] if len(reports) > 1 else reports[0].to_dict())
+        return
+    for report in reports:
+        _show(report)
+
+
+def _suite(game: Game[Any], path: Path | None, on: On | None) -> Suite | None:
+    """Return the suite to judge on, None for own games."""
+    if path is not None:
+        suite = read_suite(path)
+        if suite.game is not game:
+            raise SuiteError(f"{path} is a suite of {suite.game!r}, not of {game!r}")
+        return suite
+    if on is On.GAMES or (on is None and suite_name(game) not in published_suites()):
+        return None
+    return load_suite(game)
+
+
+def _own_games(game: Game[Any], spec: str, opponent: str, games: int, seed: int, oracle: str | None) -> QualityReport:
+    entrants = name_entrants([spec, opponent])
+    tasks = plan(game, list(entrants), games, seed=seed)
+    records = [
+        play_game(
+            game,
+            [entrants[agent] for agent in task.agents],
+            names=task.agents,
+            seeds=task.seeds,
+            opening=task.opening,
+            opening_number=task.opening_number,
+        )
+        for task in tracked(f"{spec}: games", tasks)
+    ]
+    judges = make_oracle(game, oracle)
+    reports = judge_records(records, judges, agent=spec, progress=partial(tracked, f"{spec}: games judged"))
+    if spec not in reports:
+        raise UserError(f"{spec} had nothing to choose in {games} games: every move was forced or drawn by lot")
+    report = reports[spec]
+    report.source |= {"opponent": opponent, "seed": seed, "oracle": oracle or type(judges).__name__}
+    return report
+
+
+def _show(report: QualityReport) -> None:
+    console = out()
+    source = report.source
+    where = (
+        f"suite {source['name']}, sha256 {source['sha256'][:12]}"
+        if source["kind"] == "suite"
+        else f"{source['games']} games against {source['opponent']}, seed {source['seed']}"
+    )
+    table = Table(title=f"{report.agent} at {game_title(report.game)}: {where}", title_justify="left")
+    table.add_column("phase")
+    for column in ("decisions", "counted", "optimal", "95 % interval", f"mean regret ({report.unit})", "blunders"):
+        table.add_column(column, justify="right")
+    if report.total.faults:
+        table.add_column("no legal answer", justify="right")
+    for phase, quality in [*report.phases.items(), ("all", report.total)]:
+        if phase == "all":
+            table.add_section()
+        row = [str(quality.decisions), *_texts(quality)]
+        table.add_row(Text(phase), *row, *([str(quality.faults)] if report.total.faults else []))
+    console.print(table)
+    console.print(
+        "A decision is a position with two moves or more; counted are those whose exact values are known; a blunder "
+        "turns a win into less or a draw into a loss, counted of those decisions in which one was possible.",
+        markup=False,
+    )
+
+
+def _texts(quality: Quality) -> list[str]:
+    if quality.decisions == 0:
+        return ["-"] * 5
+    if quality.counted == 0:
+        return ["0 %", *["-"] * 4]
+    low, high = quality.optimal_interval
+    error = "" if math.isnan(quality.regret_error) else f" ± {quality.regret_error:.3f}"
+    return [
+        f"{quality.share_counted:.1%}",
+        f"{quality.share_optimal:.1%}",
+        f"{low:.1%} to {high:.1%}",
+        f"{quality.mean_regret:.3f}{error}",
+        f"{quality.blunders} of {quality.chances}",
+    ]

@@ -1,0 +1,246 @@
+"""``board-envs records``: copy, check, question and analyse recorded games."""
+
+from __future__ import annotations
+
+import csv
+import inspect
+import sys
+from collections import Counter
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from board_agents.arena.records.storage import is_database
+from board_agents.arena.records.text_formats import read_records, write_records
+from board_agents.arena.records.wthor import Remark, read_lists, read_wthor
+from board_agents.cli.console import (
+    AsJson,
+    Parameters,
+    UserError,
+    busy,
+    err,
+    existing,
+    file_of,
+    out,
+    print_json,
+    read_game,
+    tracked,
+)
+from board_agents.registry import make_agent, make_oracle
+
+Source = Annotated[
+    str,
+    typer.Argument(
+        metavar="SOURCE", help="Games in .jsonl, .txt (transcripts), .parquet, .db (SQLite) or postgresql://..."
+    ),
+]
+Database = Annotated[str, typer.Argument(metavar="DATABASE", help="A .db file (SQLite) or postgresql://...")]
+Run = Annotated[str | None, typer.Option("--run", help="Of a database, this run's games only.")]
+
+
+def make_app() -> typer.Typer:
+    """Return the group of commands."""
+    app = typer.Typer(
+        help="Recorded games: copy them between files and databases, check, question and analyse them.",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+    )
+    app.command("copy")(copy)
+    app.command("import")(import_games)
+    app.command("check")(check)
+    app.command("query")(query)
+    app.command("analyse")(analyse)
+    return app
+
+
+def copy(
+    source: Source,
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="Where to, in any of the same forms.")],
+    run: Run = None,
+    into: Annotated[str, typer.Option(help="In a database, the run's name.")] = "import",
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the target file if it is there.")] = False,
+) -> None:
+    """Copy games from one form to another; each is replayed, and one that does not reach its own end is refused."""
+    if not is_database(target) and not overwrite and Path(target).exists():
+        raise UserError(f"{target} is there already; --overwrite replaces it")
+    if run is None and is_database(source) and _same(existing(source), target):
+        raise UserError(f"{target} is the source itself, its games would be there twice; --run names one run to copy")
+    written = write_records(target, read_records(existing(source), run), into)
+    out().print(f"{written} games written to {target}", markup=False)
+
+
+def _same(source: str, target: str) -> bool:
+    a, b = file_of(source), file_of(target)
+    if a is None or b is None:
+        return source == target
+    return b.exists() and a.samefile(b)
+
+
+def import_games(
+    source: Annotated[
+        str,
+        typer.Argument(metavar="SOURCE", help="A WTHOR file (.wtb) of Reversi, or a text, one game's moves a line."),
+    ],
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="Where to, in any form that `copy` writes.")],
+    name: Annotated[str, typer.Option("--game", help="The game that a text's moves are of.")] = "reversi",
+    param: Parameters = None,
+    into: Annotated[str, typer.Option(help="In a database, the run's name.")] = "import",
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the target file if it is there.")] = False,
+    json: AsJson = False,
+) -> None:
+    """Import games that people played; each is replayed.
+
+    Unfinished games and wrong recorded scores are reported and kept, games with an illegal move reported and left out.
+    """
+    if not is_database(target) and not overwrite and Path(target).exists():
+        raise UserError(f"{target} is there already; --overwrite replaces it")
+    remarks: list[Remark] = []
+    game = read_game(name, param)
+    if Path(existing(source)).suffix.lower() == ".wtb":
+        if game.name != "reversi" or game.parameters["size"] != 8:
+            raise UserError("a .wtb file holds games of reversi on 8 x 8")
+        records = read_wthor(source, remarks.append)
+    else:
+        records = read_lists(source, game, remarks.append)
+    with busy("importing"):
+        written = write_records(target, records, into)
+    if json:
+        print_json({"games": written, "remarks": [remark._asdict() for remark in remarks]})
+        return
+    for remark in remarks:
+        err().print(f"game {remark.number}: {remark.text}", markup=False)
+    kinds = Counter(remark.kind for remark in remarks)
+    console = out()
+    console.print(f"{written} games written to {target}", markup=False)
+    console.print(
+        f"  unfinished: {kinds['unfinished']}, wrong recorded score: {kinds['score']}, left out: {kinds['illegal']}",
+        markup=False,
+    )
+
+
+def check(source: Source, run: Run = None, json: AsJson = False) -> None:
+    """Replay all games and tell what there is."""
+    games: dict[str, int] = {}
+    endings: dict[str, int] = {}
+    plies = 0
+    for record in read_records(existing(source), run):
+        games[record.game] = games.get(record.game, 0) + 1
+        endings[record.ending.value] = endings.get(record.ending.value, 0) + 1
+        plies += len(record.actions)
+    total = sum(games.values())
+    if json:
+        print_json({"games": total, "plies": plies, "by_game": games, "by_ending": endings})
+        return
+    console = out()
+    console.print(f"{total} games, {plies} moves, each replayed to its own end", markup=False)
+    for counts in filter(None, (games, endings)):
+        console.print("  " + ", ".join(f"{name}: {count}" for name, count in counts.items()), markup=False)
+
+
+def query(
+    database: Database,
+    name: Annotated[str | None, typer.Argument(metavar="[QUERY]", help="The question; without one, list all.")] = None,
+    values: Annotated[list[str] | None, typer.Argument(metavar="KEY=VALUE", help="What it asks for.")] = None,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print comma separated values.")] = False,
+    json: AsJson = False,
+) -> None:
+    """Put a ready question to a database: wins, mean score, positions analysed deeper than n ..."""
+    from board_agents.arena.records.database import Store
+    from board_agents.arena.records.queries import QUERIES
+
+    if name is None:
+        _list_queries(QUERIES)
+        return
+    if name not in QUERIES:
+        raise UserError(f"there is no question {name!r}; there are: {', '.join(QUERIES)}")
+    made = QUERIES[name](**_arguments(name, QUERIES[name], values or []))
+    with Store(existing(database)) as store:
+        columns, rows = store.table(made)
+    if json:
+        print_json([{key: _plain(value) for key, value in row.items()} for row in rows])
+        return
+    if as_csv:
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows([row[column] for column in columns] for row in rows)
+        return
+    table = Table(*columns, title=f"{name}: {len(rows)} rows", title_justify="left")
+    for row in rows:
+        table.add_row(*(Text("-" if row[column] is None else _show(row[column])) for column in columns))
+    out().print(table)
+
+
+def analyse(
+    database: Database,
+    agent: Annotated[str | None, typer.Option(metavar="SPEC", help="A search agent: minimax, alpha-beta ...")] = None,
+    oracle: Annotated[
+        str | None, typer.Option(metavar="SPEC", help="Who knows exact values; 'default' is a game's best.")
+    ] = None,
+    run: Run = None,
+) -> None:
+    """Judge every position of a database's games and write what was found into its table of positions."""
+    from board_agents.arena.records.database import Store
+
+    if (agent is None) == (oracle is None):
+        raise UserError("give either --agent or --oracle")
+    if agent is not None:
+        analyst = partial(make_agent, agent)
+    else:
+        analyst = partial(_oracle, None if oracle == "default" else oracle)
+    with Store(existing(database)) as store:
+        try:
+            written = store.add_analyses(
+                analyst, agent or f"oracle {oracle}", run, progress=partial(tracked, "games analysed")
+            )
+        except TypeError as error:
+            raise UserError(str(error)) from error
+    out().print(f"{written} positions analysed", markup=False)
+
+
+def _oracle(spec: str | None, game: Any) -> Any:
+    return make_oracle(game, spec)
+
+
+def _list_queries(queries: dict[str, Any]) -> None:
+    table = Table("question", "asks for", "tells")
+    for name, function in queries.items():
+        parameters = inspect.signature(function).parameters.values()
+        asked = ", ".join(str(one.replace(annotation=inspect.Parameter.empty)) for one in parameters)
+        table.add_row(Text(name), Text(asked), Text((inspect.getdoc(function) or "").splitlines()[0]))
+    out().print(table)
+
+
+def _arguments(name: str, function: Any, texts: list[str]) -> dict[str, Any]:
+    """Read "key=value" texts by the parameters of a query's function."""
+    known = inspect.signature(function).parameters
+    offered = f"{name} asks for: {', '.join(known) or 'nothing'}"
+    values: dict[str, Any] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals or key not in known:
+            raise UserError(f"{text!r} is nothing that {offered}")
+        if known[key].annotation == "int":
+            if not (value.isascii() and value.lstrip("-").isdigit()):
+                raise UserError(f"{key} is a whole number, not {value!r}")
+            values[key] = int(value)
+        else:
+            values[key] = value
+    missing = [key for key, parameter in known.items() if parameter.default is parameter.empty and key not in values]
+    if missing:
+        raise UserError(f"{offered}; {', '.join(missing)} must be given, as in {missing[0]}=...")
+    return values
+
+
+def _plain(value: Any) -> Any:
+    """Return a value that JSON has; codes of boards, which its readers may round, as texts."""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 1 << 53:
+        return str(value)
+    return value if isinstance(value, (int, float, str, type(None))) else str(value)
+
+
+def _show(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,80 @@
+"""The tree of the Connect Four source: every line to a depth, with a score at each node.
+
+Source: class `Noeud` of the exercise "puissance 4" (Bac NSI 2026, Amérique du Nord). Scores are in player_1's view (the
+source's player 2): player_0 chooses the lowest, player_1 the highest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from board_agents.search.evaluations import named_evaluation, win_value
+from board_envs.game import Game, check_int
+from board_envs.types import SpecError
+
+DEPTH_LIMIT = 8
+"""A tree of depth 8 has up to 6.7 million nodes."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """A move in the tree.
+
+    Attributes:
+        column: the column played, from 0; -1 at the root, which is no move.
+        score: the minimax score of the grid after it.
+        children: the moves that may follow, by column; none where the game is over or the depth reached.
+
+    """
+
+    column: int
+    score: int
+    children: tuple[Node, ...]
+
+    def lowest(self) -> tuple[int, int]:
+        """Return (column, score) of the child with the lowest score, the first of several."""
+        child = min(self.children, key=lambda node: node.score)
+        return child.column, child.score
+
+    def highest(self) -> tuple[int, int]:
+        """Return (column, score) of the child with the highest score, the first of several."""
+        child = max(self.children, key=lambda node: node.score)
+        return child.column, child.score
+
+    def count(self) -> int:
+        """Return the number of nodes, this one among them."""
+        return 1 + sum(child.count() for child in self.children)
+
+
+def build_tree(game: Game[Any], state: Any, depth: int) -> Node:
+    """Return the tree of all lines of `depth` moves from a Connect Four position.
+
+    A full grid without a line is scored as any grid is, above the last level too.
+    """
+    if game.name != "connect-four":
+        raise SpecError(f"the tree is Connect Four's, not {game!r}")
+    check_int("connect-four tree", "depth", depth, 1, DEPTH_LIMIT)
+    evaluate, win = named_evaluation(game, "grid"), win_value(game)
+    rules = game.rules
+
+    def build(column: int, position: Any, levels: int) -> Node:
+        winner = rules.winner(position)
+        if winner == 0 or winner == 1:
+            score = win.base + win.step * levels
+            return Node(column, -score if winner == 0 else score, ())
+        if winner == 2 or levels == 0:
+            return Node(column, -int(evaluate(position)), ())
+        children = tuple(
+            build(action, rules.step(position, action), levels - 1) for action in game.legal_actions(position)
+        )
+        choose = min if rules.to_play(position) == 0 else max
+        return Node(column, choose(child.score for child in children), children)
+
+    return build(-1, state, depth)
+
+
+def choose_column(game: Game[Any], state: Any, depth: int) -> int:
+    """Return the column that the source's player chooses: the first of the best score for the seat to move."""
+    tree = build_tree(game, state, depth)
+    return (tree.lowest() if game.current_player(state) == 0 else tree.highest())[0]

@@ -1,0 +1,324 @@
+"""Opening books: the exact score of every unfinished position with few stones, up to mirror image.
+
+The positions of a book are all there are, in a fixed order (by stones, then by key), so a file holds their scores
+only. It is text-headed: one line of JSON, then the scores, one signed byte each, compressed by zlib.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+import pathlib
+import time
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from board_agents.games.connect_four.geometry import geometry, has_lines, mirror
+from board_agents.lowlevel.atomic_files import write_whole
+from board_envs.game import Game
+from board_envs.games.connect_four import State
+from board_envs.types import Words
+
+if TYPE_CHECKING:
+    from board_agents.games.connect_four.solver import ConnectFourSolver
+
+KIND = "board-envs connect-four book"
+VERSION = 1
+MOST_PLIES = 16
+UNKNOWN = -128
+STEP_SECONDS = 2.0
+"""About so long positions are solved between two looks at progress and the time to save: a few hard ones, or many."""
+SHIPPED = {(6, 7, 4): "book_6x7_4.bin"}
+"""Size -> file beside this one."""
+
+
+class BookError(ValueError):
+    """A file that is no intact book of the size asked for."""
+
+
+def keys_of(positions: Words, rows: int, columns: int) -> Words:
+    """Return the keys of positions (n, 2), own stones plus all stones, the smaller one of two mirror images."""
+    keys = positions[:, 0] + positions[:, 1]
+    return np.minimum(keys, mirror(keys, rows, columns))
+
+
+@functools.lru_cache(maxsize=4)
+def positions_by_stones(rows: int, columns: int, connect: int, plies: int) -> list[Words]:
+    """Return the unfinished positions with 0 .. plies stones, one of each two mirror images, sorted by key.
+
+    Each entry is uint64 (n, 2): stones of the side to move, all stones.
+    """
+    facts = geometry(rows, columns, connect)
+    levels = [np.zeros((1, 2), np.uint64)]
+    for _ in range(plies):
+        own, mask = levels[-1][:, 0], levels[-1][:, 1]
+        parts = []
+        for column in range(columns):
+            shift = np.uint64(column * facts.height)
+            move = (mask + (np.uint64(1) << shift)) & ~mask & (facts.column << shift)
+            open_here = move != 0
+            mine = own[open_here] | move[open_here]
+            after = np.stack([(own ^ mask)[open_here], mask[open_here] | move[open_here]], axis=1)
+            going_on = ~has_lines(mine, rows, connect) & (after[:, 1] != facts.board)
+            parts.append(after[going_on])
+        found = np.concatenate(parts)
+        # The image with the smaller key stands for both.
+        keys, image = found[:, 0] + found[:, 1], mirror(found, rows, columns)
+        image_keys = image[:, 0] + image[:, 1]
+        found = np.where((image_keys < keys)[:, None], image, found)
+        _, first = np.unique(np.minimum(keys, image_keys), return_index=True)
+        levels.append(np.ascontiguousarray(found[first]))
+    return levels
+
+
+@dataclass(frozen=True, eq=False)
+class Book:
+    """Scores of all unfinished positions up to a number of stones.
+
+    Attributes:
+        size: (rows, columns, connect).
+        plies: the largest number of stones.
+        keys: per number of stones, uint64 (n,), sorted.
+        scores: per number of stones, int8 (n,).
+
+    """
+
+    size: tuple[int, int, int]
+    plies: int
+    keys: list[Words]
+    scores: list[NDArray[np.int8]]
+
+    def __len__(self) -> int:
+        """Number of entries."""
+        return sum(len(scores) for scores in self.scores)
+
+    @property
+    def missing(self) -> int:
+        """How many scores are not known yet."""
+        return sum(int((scores == UNKNOWN).sum()) for scores in self.scores)
+
+    def get(self, state: State) -> int | None:
+        """Return the score from the side to move, None if the book does not reach so far."""
+        occupied = int(state.player_0 | state.player_1)
+        stones = occupied.bit_count()
+        if stones > self.plies or state.winner >= 0:
+            return None
+        own = state.player_1 if state.seat else state.player_0
+        key = keys_of(np.array([[own, occupied]], np.uint64), self.size[0], self.size[1])[0]
+        keys = self.keys[stones]
+        index = int(np.searchsorted(keys, key))
+        if index == len(keys) or keys[index] != key:
+            return None
+        return int(self.scores[stones][index])
+
+    def least(self, positions: Words) -> NDArray[np.int64]:
+        """Return what positions one stone beyond the book score at least, by those from which they may have come.
+
+        A side that could have got more than s cannot have moved to a position that is worth less than -s.
+
+        Args:
+            positions: uint64 (n, 2), own and all stones, each with `plies` + 1 stones.
+
+        Returns:
+            int64 (n,); the lowest of all scores where nothing is known.
+
+        """
+        rows, columns, connect = self.size
+        facts = geometry(rows, columns, connect)
+        own, mask = positions[:, 0], positions[:, 1]
+        best = np.full(len(positions), -facts.cells, np.int64)
+        keys, scores = self.keys[self.plies], self.scores[self.plies]
+        for column in range(columns):
+            stones = mask & (facts.column << np.uint64(column * facts.height))
+            last = (stones ^ (stones >> np.uint64(1))) & (own ^ mask)
+            before = np.stack([own ^ mask ^ last, mask ^ last], axis=1)
+            wanted = keys_of(before, rows, columns)
+            index = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+            known = (last != 0) & (keys[index] == wanted)
+            best[known] = np.maximum(best[known], -scores[index[known]].astype(np.int64))
+        return best
+
+    @classmethod
+    def empty(cls, rows: int, columns: int, connect: int, plies: int) -> Book:
+        """Return a book without a single known score."""
+        levels = positions_by_stones(rows, columns, connect, plies)
+        keys = [level[:, 0] + level[:, 1] for level in levels]
+        return cls((rows, columns, connect), plies, keys, [np.full(len(k), UNKNOWN, np.int8) for k in keys])
+
+    @classmethod
+    def shipped(cls, game: Game[Any]) -> Book | None:
+        """Return the book that comes with this package, None for a size that has none."""
+        size = (game.parameters["rows"], game.parameters["columns"], game.parameters["connect"])
+        return _load_shipped(size) if size in SHIPPED else None
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, partial: bool = False) -> Book:
+        """Read a book.
+
+        Args:
+            path: the file.
+            partial: accept one whose building is not finished.
+
+        Raises:
+            BookError: the file is foreign, damaged, of another version or unfinished; it is named.
+
+        """
+        data = pathlib.Path(path).read_bytes()
+        head, newline, body = data.partition(b"\n")
+        try:
+            facts = json.loads(head) if newline and len(head) < 4096 else None
+        except ValueError:
+            facts = None
+        if not isinstance(facts, dict) or facts.get("kind") != KIND:
+            raise BookError(f"{os.fspath(path)} is no {KIND}")
+        if facts.get("version") != VERSION:
+            raise BookError(f"{os.fspath(path)} has version {facts.get('version')!r}; this program reads {VERSION}")
+        if hashlib.sha256(body).hexdigest() != facts.get("sha256"):
+            raise BookError(f"{os.fspath(path)} is damaged: its checksum does not match")
+        size = [facts.get(key) for key in ("rows", "columns", "connect", "plies")]
+        numbers = [fact for fact in size if type(fact) is int]
+        if len(numbers) != len(size) or not 0 <= numbers[-1] <= MOST_PLIES:
+            raise BookError(f"{os.fspath(path)} has a head whose facts make no sense: {facts}")
+        book = cls.empty(*numbers)
+        scores = np.frombuffer(zlib.decompress(body), np.int8)
+        if len(scores) != len(book):
+            raise BookError(f"{os.fspath(path)} has {len(scores)} scores; {len(book)} positions belong to it")
+        ends = np.cumsum([len(part) for part in book.scores])
+        book = cls(book.size, book.plies, book.keys, [part.copy() for part in np.split(scores, ends[:-1])])
+        if not partial and book.missing:
+            raise BookError(f"{os.fspath(path)} is unfinished: {book.missing} scores are missing")
+        return book
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the book; an older file of that name is replaced only by a whole one."""
+        body = zlib.compress(np.concatenate(self.scores).tobytes(), 9)
+        rows, columns, connect = self.size
+        facts = {
+            "kind": KIND,
+            "version": VERSION,
+            "rows": rows,
+            "columns": columns,
+            "connect": connect,
+            "plies": self.plies,
+            "entries": len(self),
+            "sha256": hashlib.sha256(body).hexdigest(),
+        }
+        write_whole(path, lambda part: part.write_bytes(json.dumps(facts).encode() + b"\n" + body))
+
+
+@functools.cache
+def _load_shipped(size: tuple[int, int, int]) -> Book:
+    book = Book.load(pathlib.Path(__file__).with_name(SHIPPED[size]))
+    if book.size != size:
+        raise BookError(f"{SHIPPED[size]} is a book of {book.size}, not of {size}")
+    return book
+
+
+def build_book(
+    solver: ConnectFourSolver,
+    plies: int,
+    path: str | os.PathLike[str],
+    *,
+    threads: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+    save_every: float = 60.0,
+) -> Book:
+    """Solve every position with `plies` stones, derive those with fewer, and write the book.
+
+    What is done is kept beside the target in ``<name>.partial`` and taken up again by the next call.
+
+    Args:
+        solver: of the size that the book is for; its own book, if it has one, saves work when it ends one ply earlier.
+        plies: the largest number of stones.
+        path: where the book is written.
+        threads: how many positions are searched at a time.
+        progress: called with (positions done, positions in all).
+        save_every: seconds between two savings.
+
+    """
+    target = pathlib.Path(path)
+    unfinished = target.with_name(target.name + ".partial")
+    if not 0 <= plies <= MOST_PLIES:
+        raise BookError(f"a book goes to 0 .. {MOST_PLIES} plies, not {plies!r}")
+    book = Book.empty(*solver.size, plies)
+    if unfinished.exists():
+        earlier = Book.load(unfinished, partial=True)
+        if (earlier.size, earlier.plies) != (book.size, plies):
+            raise BookError(f"{unfinished} is of {earlier.size} to {earlier.plies} plies; remove it to start anew")
+        book = earlier
+    last = book.scores[plies]
+    positions = positions_by_stones(*solver.size, plies)[plies]
+    least = None
+    if solver.book is not None and solver.book.plies == plies - 1:
+        least = solver.book.least(positions)
+    missing = np.flatnonzero(last == UNKNOWN)
+    # A folder that nothing can be written to is better told now than after an hour.
+    book.save(unfinished)
+    start, step = 0, threads
+    saved = time.monotonic()
+    try:
+        while start < len(missing):
+            if progress is not None:
+                progress(len(last) - len(missing) + start, len(last))
+            rows = missing[start : start + step]
+            began = time.monotonic()
+            last[rows] = solver.solve_many(
+                positions[rows],
+                related=least is None,
+                least=None if least is None else least[rows],
+                threads=threads,
+                chunk=max(1, min(8, step // (4 * threads))),
+            )
+            start += len(rows)
+            # An interruption loses the positions of a step, and threads wait for each other at its end.
+            if time.monotonic() - began < STEP_SECONDS:
+                step = min(2 * step, 128 * threads)
+            else:
+                step = max(threads, step // 2)
+            if time.monotonic() - saved >= save_every:
+                book.save(unfinished)
+                saved = time.monotonic()
+    except BaseException:
+        book.save(unfinished)
+        raise
+    if progress is not None:
+        progress(len(last), len(last))
+    for stones in range(plies - 1, -1, -1):
+        derive(book, stones)
+    book.save(target)
+    unfinished.unlink(missing_ok=True)
+    return book
+
+
+def derive(book: Book, stones: int) -> None:
+    """Fill the scores of the positions with so many stones from those with one stone more (if there are any)."""
+    rows, columns, connect = book.size
+    facts = geometry(rows, columns, connect)
+    positions = positions_by_stones(rows, columns, connect, book.plies)[stones]
+    own, mask = positions[:, 0], positions[:, 1]
+    best = np.full(len(positions), -facts.cells, np.int64)
+    later_keys, later_scores = np.zeros(0, np.uint64), np.zeros(0, np.int8)
+    if stones < book.plies:
+        later_keys, later_scores = book.keys[stones + 1], book.scores[stones + 1]
+    for column in range(columns):
+        shift = np.uint64(column * facts.height)
+        move = (mask + (np.uint64(1) << shift)) & ~mask & (facts.column << shift)
+        playable = move != 0
+        after = np.stack([own ^ mask, mask | move], axis=1)
+        keys = keys_of(after, rows, columns)
+        values = np.full(len(positions), -facts.cells, np.int64)
+        if len(later_keys):
+            index = np.minimum(np.searchsorted(later_keys, keys), len(later_keys) - 1)
+            going_on = playable & (later_keys[index] == keys)
+            values[going_on] = -later_scores[index[going_on]].astype(np.int64)
+        values[playable & (after[:, 1] == facts.board)] = 0
+        values[playable & has_lines(own | move, rows, connect)] = (facts.cells + 1 - stones) // 2
+        best = np.maximum(best, values)
+    book.scores[stones][:] = best

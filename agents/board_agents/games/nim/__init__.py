@@ -1,0 +1,1 @@
+"""Nim: the closed form, and the agents built on it."""

@@ -1,0 +1,26 @@
+"""Perfect Nim, normal and misère: leave heaps whose exclusive or is zero.
+
+Source: Bouton, "Nim, a game with a complete mathematical theory" (1901); the notebook "Implémentation du jeu de Nim"
+states the rule for normal play.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from board_agents.agent import GameAgent
+from board_agents.games.nim.closed_form import NimOracle
+from board_envs.game import Game
+
+
+class NimXorAgent(GameAgent):
+    """Plays a winning move wherever there is one (the first); in a lost position the first legal move."""
+
+    def __init__(self, game: Game[Any]) -> None:
+        super().__init__(game)
+        self.oracle = NimOracle(game)
+
+    def choose(self, state: Any) -> int:
+        """Return the first action of the best exact value."""
+        values = self.oracle.action_values(state)
+        return max(values, key=lambda action: values[action])

@@ -1,0 +1,1 @@
+"""Aligned arrays, atomic files, processor instructions, interrupts: nothing here knows a game."""

@@ -1,0 +1,82 @@
+"""Alpha-beta: the value of minimax from a part of its tree."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING, Any
+
+from board_agents.search.evaluations import Evaluation
+from board_agents.search.interpreted import DEPTH_LIMIT, OutOfTimeError, SearchResult
+from board_agents.search.minimax import SearchAgent, Ties
+from board_envs._jit import have_numba
+from board_envs.game import Game
+
+if TYPE_CHECKING:
+    from board_envs.envs.kernels import Policy
+
+
+class AlphaBetaAgent(SearchAgent):
+    """Minimax with alpha-beta cuts; with `seconds`, deeper and deeper until the time is over.
+
+    Args:
+        game: the game.
+        depth: plies looked ahead; with `seconds` the most. None is 4, and with `seconds` as deep as time allows.
+        evaluation: see `SearchAgent`.
+        ties: see `SearchAgent`.
+        seconds: time a move; None searches `depth` plies however long it takes. The first ply is always finished.
+        compiled: see `SearchAgent`; None compiles with `seconds` too.
+
+    """
+
+    def __init__(
+        self,
+        game: Game[Any],
+        *,
+        depth: int | None = None,
+        evaluation: str | Evaluation = "default",
+        ties: Ties = "first",
+        seconds: float | None = None,
+        compiled: bool | None = None,
+    ) -> None:
+        if seconds is not None and not (isinstance(seconds, (int, float)) and 0 < seconds < math.inf):
+            raise ValueError(f"seconds is a time above 0, not {seconds!r}")
+        self.seconds = seconds
+        if depth is None:
+            depth = 4 if seconds is None else DEPTH_LIMIT
+        super().__init__(game, depth=depth, evaluation=evaluation, ties=ties, compiled=compiled)
+
+    @property
+    def runs_compiled(self) -> bool:
+        """Whether the search will run compiled."""
+        if self.compiled is None and self.seconds is not None:
+            return self._is_named and have_numba()
+        return super().runs_compiled
+
+    def compiled_policy(self) -> Policy | None:
+        """Return the same choice as a function for compiled code, None for deep and for timed searches."""
+        return super().compiled_policy() if self.seconds is None else None
+
+    def search(self, state: Any, *, with_line: bool) -> SearchResult:
+        """Search to the depth, or as deep as the time allows; what an unfinished depth found is not used."""
+        if self.runs_compiled:
+            from board_agents.search.compiled import search_compiled
+
+            return search_compiled(self, state, prune=True, seconds=self.seconds, with_line=with_line)
+        seat, owned = self.game.current_player(state), self.game.own(state)
+        all_ties = self.ties == "random"
+        search = self.new_search()
+        if self.seconds is None:
+            exact = search.root_alpha_beta(owned, self.depth, all_ties)
+            return self.finish(exact, seat, search.nodes, self.depth)
+        deadline = time.monotonic() + self.seconds
+        exact, reached = search.root_alpha_beta(owned, 1, all_ties), 1
+        search.deadline = deadline
+        while reached < self.depth and search.saw_horizon:
+            search.saw_horizon = False
+            try:
+                exact = search.root_alpha_beta(self.game.own(state), reached + 1, all_ties)
+            except OutOfTimeError:
+                break
+            reached += 1
+        return self.finish(exact, seat, search.nodes, reached)

@@ -1,0 +1,354 @@
+"""Minimax and alpha-beta compiled: the values and choices of `search`, with a transposition table.
+
+Numba compiles no recursion that it could keep on disk, so the search keeps its own stack: one row of each array a ply.
+That also lets it stop after any number of positions and go on later, which is how time limits work.
+
+Scores are those of `search`: in player_0's view, player_0 maximises, ``256 * value`` plus or minus the levels left.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from board_agents.search.evaluations import named_evaluation, win_value
+from board_agents.search.interpreted import SCALE
+from board_envs._bits import ONE, ZERO, as_int
+from board_envs._jit import Kernel, jitable, kernel
+from board_envs.game import Game
+from board_envs.random import mix
+from board_envs.types import Words
+
+INFINITY = 1 << 60
+"""Above every score."""
+
+# Columns of a frame, the search's place in one position.
+_COUNT, _NEXT, _ALPHA, _BETA, _BEST, _BEST_ACTION, _MOVER, _LOW, _HIGH, _HORIZON, _TABLE_ACTION = range(11)
+_COLUMNS = 11
+
+# What `status` holds between calls.
+PLY, NODES, MODE, VALUE, HORIZON, ROOT_BEST, ROOT_ACTION = range(7)
+_ENTER, _CHOOSE, _TAKE, DONE = range(4)
+
+# What a table entry says about a position's score.
+_EXACT, _LOWER, _UPPER = 1, 2, 3
+
+
+class Workspace(NamedTuple):
+    """The arrays of a search, D plies deep, n actions."""
+
+    stack: Words
+    """uint64 (D + 1, words): the packed position of each ply."""
+    keys: Words
+    """uint64 (D + 1,): their hashes."""
+    frames: NDArray[np.int64]
+    """int64 (D + 1, columns)."""
+    moves: NDArray[np.int64]
+    """int64 (D + 1, n): actions still to be tried come last."""
+    lines: NDArray[np.int64]
+    """int64 (D + 2, D + 2): principal variation from each ply; entry 0 its length."""
+    killers: NDArray[np.int64]
+    """int64 (D + 1, 2): the last two actions that cut at each ply, -1 for none."""
+    history: NDArray[np.int64]
+    """int64 (2, n): how much each seat's actions have cut."""
+    table: NDArray[np.int64]
+    """int64 (2^k, 4): hash; score; levels, horizon and kind; best action."""
+    status: NDArray[np.int64]
+    """int64 (7,): see PLY, NODES ...; the search goes on from here."""
+    root_scores: NDArray[np.int64]
+    """int64 (n,): score of each root action that is exact."""
+    root_exact: NDArray[np.int8]
+    """int8 (n,): whether it is."""
+
+
+def make_workspace(game: Game[Any], depth: int, table_bits: int) -> Workspace:
+    """Return arrays for searches of up to `depth` plies, nothing in them yet."""
+    n, plies, slots = game.num_actions, depth + 1, 1 << table_bits
+    return Workspace(
+        stack=np.zeros((plies, game.rules.words), np.uint64),
+        keys=np.zeros(plies, np.uint64),
+        frames=np.zeros((plies, _COLUMNS), np.int64),
+        moves=np.zeros((plies, n), np.int64),
+        lines=np.zeros((plies + 1, plies + 1), np.int64),
+        killers=np.full((plies, 2), -1, np.int64),
+        history=np.zeros((2, n), np.int64),
+        table=np.zeros((slots, 4), np.int64),
+        status=np.zeros(7, np.int64),
+        root_scores=np.zeros(n, np.int64),
+        root_exact=np.zeros(n, np.int8),
+    )
+
+
+def begin(work: Workspace, words: Words) -> None:
+    """Set a workspace to the start of a search from a packed position; table, killers and history stay."""
+    work.stack[0] = words
+    work.frames[0, [_ALPHA, _LOW]] = -INFINITY
+    work.frames[0, [_BETA, _HIGH]] = INFINITY
+    work.status[:] = 0
+    work.status[ROOT_ACTION] = -1
+    work.root_exact[:] = 0
+
+
+@functools.cache
+def make_leaf(game: Game[Any], evaluation: str) -> Callable[[Any, int, int], int]:
+    """Return (state, winner, levels left) -> score, jitable, with a named evaluation of whole numbers."""
+    win = win_value(game)
+    base, step, limit = win.base, win.step, win.base - 1
+    evaluate = named_evaluation(game, evaluation)
+
+    @jitable
+    def leaf(state: Any, winner: int, levels: int) -> int:
+        if winner == 0:
+            return (base + step * levels) * SCALE + levels
+        if winner == 1:
+            return -((base + step * levels) * SCALE + levels)
+        value = evaluate(state)
+        if value > limit:
+            value = limit
+        elif value < -limit:
+            value = -limit
+        return int(value) * SCALE
+
+    return leaf
+
+
+@functools.cache
+def make_search(game: Game[Any], evaluation: str) -> Kernel[Any, None]:
+    """Return the search with a named evaluation; see `search` inside."""
+    rules = game.rules
+    unpack, pack, step, nth, count, to_play, find_winner = (
+        rules.unpack,
+        rules.pack,
+        rules.step,
+        rules.nth,
+        rules.count,
+        rules.to_play,
+        rules.winner,
+    )
+    leaf = make_leaf(game, evaluation)
+    number_of_words = rules.words
+    # A position's value must not depend on how it was reached, or the table would mix things up.
+    has_table = not rules.has_memory
+
+    @jitable
+    def hash_of(words: Words) -> np.uint64:
+        value = ZERO
+        for i in range(number_of_words):
+            value = mix(value ^ words[i])
+        return value >> ONE  # so that it fits a signed integer
+
+    @jitable
+    def keep_line(lines: NDArray[np.int64], ply: int, action: int) -> None:
+        """Make the line from `ply` the action and the line from the ply after it."""
+        length = lines[ply + 1, 0]
+        lines[ply, 0] = length + 1
+        lines[ply, 1] = action
+        for i in range(1, length + 1):
+            lines[ply, i + 1] = lines[ply + 1, i]
+
+    def search(
+        memory: Words,
+        levels: int,
+        prune: bool,
+        all_ties: bool,
+        node_limit: int,
+        first_action: int,
+        stack: Words,
+        keys: Words,
+        frames: NDArray[np.int64],
+        moves: NDArray[np.int64],
+        lines: NDArray[np.int64],
+        killers: NDArray[np.int64],
+        history: NDArray[np.int64],
+        table: NDArray[np.int64],
+        status: NDArray[np.int64],
+        root_scores: NDArray[np.int64],
+        root_exact: NDArray[np.int8],
+    ) -> None:
+        """Search the unfinished position in stack[0] `levels` plies deep, or go on where `status` says.
+
+        Stops with status[MODE] == DONE, or after `node_limit` positions. Without `prune` every line is looked at and
+        every root action is exact. `first_action` is tried first at the root; the choice among equals is the first
+        action all the same. With `all_ties` every root action as good as the best is exact.
+        """
+        ply = status[PLY]
+        mode = status[MODE]
+        value = status[VALUE]
+        nodes = 0
+        slots = np.uint64(table.shape[0] - 1)
+        while mode != DONE:
+            if nodes >= node_limit:
+                break
+            frame = frames[ply]
+            left = levels - ply
+            if mode == _ENTER:
+                nodes += 1
+                state = unpack(stack[ply], memory)
+                lines[ply, 0] = 0
+                if ply > 0:
+                    winner = find_winner(state)
+                    if winner >= 0 or left == 0:
+                        value = leaf(state, winner, left)
+                        frame[_HORIZON] = 1 if winner < 0 else 0
+                        ply -= 1
+                        mode = _TAKE
+                        continue
+                frame[_HORIZON] = 0
+                frame[_TABLE_ACTION] = -1
+                if has_table and prune and left >= 2:
+                    key = hash_of(stack[ply])
+                    keys[ply] = key
+                    entry = table[key & slots]
+                    if entry[0] == as_int(key) and entry[2] != 0:
+                        frame[_TABLE_ACTION] = entry[3]
+                        kind = entry[2] & 3
+                        if ply > 0 and entry[2] >> 3 == left:
+                            found = entry[1]
+                            if (
+                                kind == _EXACT
+                                or (kind == _LOWER and found >= frame[_BETA])
+                                or (kind == _UPPER and found <= frame[_ALPHA])
+                            ):
+                                value = found
+                                frame[_HORIZON] = (entry[2] >> 2) & 1
+                                ply -= 1
+                                mode = _TAKE
+                                continue
+                mover = to_play(state)
+                frame[_MOVER] = mover
+                frame[_COUNT] = count(state)
+                frame[_NEXT] = 0
+                frame[_BEST] = -INFINITY if mover == 0 else INFINITY
+                frame[_BEST_ACTION] = -1
+                if left == 1 and ply > 0:
+                    # Nothing but leaves below: no frames for them.
+                    best = frame[_BEST]
+                    for k in range(frame[_COUNT]):
+                        action = nth(state, k)
+                        child = step(state, action)
+                        winner = find_winner(child)
+                        nodes += 1
+                        if winner < 0:
+                            frame[_HORIZON] = 1
+                        score = leaf(child, winner, 0)
+                        if (mover == 0 and score > best) or (mover == 1 and score < best):
+                            best = score
+                            lines[ply, 0] = 1
+                            lines[ply, 1] = action
+                            if prune and (
+                                (mover == 0 and best >= frame[_BETA]) or (mover == 1 and best <= frame[_ALPHA])
+                            ):
+                                break
+                    value = best
+                    ply -= 1
+                    mode = _TAKE
+                    continue
+                for k in range(frame[_COUNT]):
+                    moves[ply, k] = nth(state, k)
+                mode = _CHOOSE
+            elif mode == _CHOOSE:
+                place = frame[_NEXT]
+                mover = frame[_MOVER]
+                if place == frame[_COUNT] or frame[_ALPHA] >= frame[_BETA]:
+                    # This position is finished.
+                    value = frame[_BEST]
+                    if has_table and prune and left >= 2:
+                        kind = _EXACT
+                        if value <= frame[_LOW]:
+                            kind = _UPPER
+                        elif value >= frame[_HIGH]:
+                            kind = _LOWER
+                        entry = table[keys[ply] & slots]
+                        entry[0] = as_int(keys[ply])
+                        entry[1] = value
+                        entry[2] = (left << 3) | (frame[_HORIZON] << 2) | kind
+                        entry[3] = frame[_BEST_ACTION]
+                    if prune and place < frame[_COUNT]:
+                        action = frame[_BEST_ACTION]
+                        if killers[ply, 0] != action:
+                            killers[ply, 1] = killers[ply, 0]
+                            killers[ply, 0] = action
+                        history[mover, action] += left * left
+                    if ply == 0:
+                        mode = DONE
+                    else:
+                        ply -= 1
+                        mode = _TAKE
+                    continue
+                if prune:
+                    # The most promising action left comes to `place`; the first of equals, so the order is fixed.
+                    chosen = place
+                    chosen_rank = -1
+                    for k in range(place, frame[_COUNT]):
+                        action = moves[ply, k]
+                        rank = history[mover, action]
+                        if action == frame[_TABLE_ACTION] or (ply == 0 and action == first_action):
+                            rank = INFINITY
+                        elif action == killers[ply, 0]:
+                            rank = INFINITY - 1
+                        elif action == killers[ply, 1]:
+                            rank = INFINITY - 2
+                        if rank > chosen_rank:
+                            chosen_rank = rank
+                            chosen = k
+                    action = moves[ply, chosen]
+                    for k in range(chosen, place, -1):
+                        moves[ply, k] = moves[ply, k - 1]
+                    moves[ply, place] = action
+                action = moves[ply, place]
+                frame[_NEXT] = place + 1
+                child_frame = frames[ply + 1]
+                child_frame[_ALPHA] = frame[_ALPHA]
+                child_frame[_BETA] = frame[_BETA]
+                if prune and ply == 0 and status[ROOT_ACTION] >= 0:
+                    # An equal score matters if it is wanted, or if this action comes before the best one so far.
+                    slack = 1 if all_ties or action < status[ROOT_ACTION] else 0
+                    if mover == 0:
+                        child_frame[_ALPHA] = status[ROOT_BEST] - slack
+                    else:
+                        child_frame[_BETA] = status[ROOT_BEST] + slack
+                child_frame[_LOW] = child_frame[_ALPHA]
+                child_frame[_HIGH] = child_frame[_BETA]
+                pack(step(unpack(stack[ply], memory), action), stack[ply + 1])
+                ply += 1
+                mode = _ENTER
+            else:
+                # `value` is the score of the position at ply + 1, reached by the action before `_NEXT`.
+                action = moves[ply, frame[_NEXT] - 1]
+                mover = frame[_MOVER]
+                frame[_HORIZON] |= frames[ply + 1, _HORIZON]
+                better = value > frame[_BEST] if mover == 0 else value < frame[_BEST]
+                mode = _CHOOSE
+                if ply == 0:
+                    # Outside its window a score is only a bound, and says that the action is not the best.
+                    if (mover == 0 and value > frames[1, _LOW]) or (mover == 1 and value < frames[1, _HIGH]):
+                        root_scores[action] = value
+                        root_exact[action] = 1
+                        if better or (value == frame[_BEST] and action < status[ROOT_ACTION]):
+                            frame[_BEST] = value
+                            frame[_BEST_ACTION] = action
+                            status[ROOT_BEST] = value
+                            status[ROOT_ACTION] = action
+                            keep_line(lines, 0, action)
+                    continue
+                if better:
+                    frame[_BEST] = value
+                    frame[_BEST_ACTION] = action
+                    keep_line(lines, ply, action)
+                    if prune:
+                        if mover == 0 and value > frame[_ALPHA]:
+                            frame[_ALPHA] = value
+                        elif mover == 1 and value < frame[_BETA]:
+                            frame[_BETA] = value
+        status[PLY] = ply
+        status[MODE] = mode
+        status[VALUE] = value
+        status[NODES] += nodes
+        if mode == DONE:
+            status[HORIZON] = frames[0, _HORIZON]
+
+    return kernel(search)

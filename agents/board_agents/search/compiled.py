@@ -1,0 +1,113 @@
+"""Compiled minimax and alpha-beta for the agents: deepening, time, choice and principal variation around the kernel."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from board_agents.search.alpha_beta_kernel import (
+    DONE,
+    HORIZON,
+    MODE,
+    NODES,
+    ROOT_ACTION,
+    Workspace,
+    begin,
+    make_search,
+    make_workspace,
+)
+from board_agents.search.interpreted import RootScores, SearchResult
+from board_agents.search.root_arrays import root_arrays
+
+if TYPE_CHECKING:
+    from board_agents.search.minimax import SearchAgent
+
+_CHUNK = 20_000
+"""Positions between two looks at the clock: about a millisecond or two."""
+_LONG_CHUNK = 5_000_000
+"""Positions between two chances to interrupt a search without a clock."""
+_TABLE_BITS = 20
+"""Most entries that a table has, as a power of two: 32 MiB. Shallow searches take smaller ones."""
+
+
+def search_compiled(
+    agent: SearchAgent, state: Any, *, prune: bool, seconds: float | None, with_line: bool
+) -> SearchResult:
+    """Search for an agent: the values and the choice that its interpreted search has."""
+    game, seat = agent.game, agent.game.current_player(state)
+    assert isinstance(agent.evaluation, str)
+    run_ = _Run(agent, prune)
+    deadline = None if seconds is None else time.monotonic() + seconds
+    words, memory = root_arrays(game, state)
+    all_ties = agent.ties == "random"
+    exact: RootScores = {}
+    line: tuple[int, ...] = ()
+    reached, first = 0, -1
+    for depth in _depths(agent.depth, prune, seconds is not None):
+        limit = deadline if reached else None
+        if not run_.search(words, memory, depth, all_ties, first, limit):
+            break
+        work = run_.work
+        reached, first = depth, int(work.status[ROOT_ACTION])
+        actions = np.flatnonzero(work.root_exact).tolist()
+        exact = {action: (int(work.root_scores[action]), ()) for action in actions}
+        line = tuple(work.lines[0, 1 : 1 + work.lines[0, 0]].tolist())
+        if seconds is not None and not work.status[HORIZON]:
+            break
+    result = agent.finish(exact, seat, run_.nodes, reached)
+    if line[0] != result.action:
+        line = (result.action,)
+    if with_line:
+        line = _whole_line(agent, state, line, reached, prune)
+    return SearchResult(result.action, result.value, result.values, line, run_.nodes, reached, seat)
+
+
+class _Run:
+    """A kernel with its arrays."""
+
+    def __init__(self, agent: SearchAgent, prune: bool) -> None:
+        self.game, self.prune, self.nodes = agent.game, prune, 0
+        self.kernel = make_search(agent.game, str(agent.evaluation))
+        bits = min(_TABLE_BITS, 2 + 3 * agent.depth // 2) if prune and not self.game.rules.has_memory else 0
+        self.work: Workspace = make_workspace(agent.game, agent.depth, bits)
+
+    def search(self, words: Any, memory: Any, depth: int, all_ties: bool, first: int, deadline: float | None) -> bool:
+        """Search one depth; False if the time was over before the end."""
+        begin(self.work, words)
+        while self.work.status[MODE] != DONE:
+            chunk = _LONG_CHUNK if deadline is None else _CHUNK
+            arguments = (memory, depth, self.prune, all_ties, chunk, first, *self.work)
+            before = int(self.work.status[NODES])
+            self.kernel(*arguments)
+            self.nodes += int(self.work.status[NODES]) - before
+            if deadline is not None and self.work.status[MODE] != DONE and time.monotonic() >= deadline:
+                return False
+        return True
+
+
+def _depths(depth: int, prune: bool, timed: bool) -> list[int]:
+    """List the depths to search one after the other: shallow ones order the moves of deep ones."""
+    if timed:
+        return list(range(1, depth + 1))
+    if not prune or depth <= 3:
+        return [depth]
+    return list(range(2 + depth % 2, depth + 1, 2))
+
+
+def _whole_line(agent: SearchAgent, state: Any, line: tuple[int, ...], depth: int, prune: bool) -> tuple[int, ...]:
+    """Return the principal variation to its end: the table cuts lines short, so their ends are searched for."""
+    game = agent.game
+    moves = list(line)
+    for action in line:
+        state = game.step(state, action)
+    while len(moves) < depth and not game.is_terminal(state):
+        run_ = _Run(agent, prune)
+        words, memory = root_arrays(game, state)
+        run_.search(words, memory, depth - len(moves), False, -1, None)
+        rest = run_.work.lines[0, 1 : 1 + run_.work.lines[0, 0]].tolist()
+        for action in rest:
+            state = game.step(state, action)
+        moves.extend(rest)
+    return tuple(moves)

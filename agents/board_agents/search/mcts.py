@@ -1,0 +1,406 @@
+"""Monte Carlo tree search: UCT with random playouts, and proofs of finished subtrees kept apart from estimates.
+
+Sources: Kocsis and Szepesvári, "Bandit based Monte-Carlo planning" (2006); Winands, Björnsson and Saito, "Monte-Carlo
+tree search solver" (2008) for the proofs.
+
+One function runs the simulations, interpreted or compiled. Everything it counts is in player_0's view, and a node
+chooses for the seat that moves there, so that it does not matter who moves after whom.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from board_agents.agent import GameAgent
+from board_agents.search.root_arrays import root_arrays
+from board_envs._jit import Kernel, have_numba, jitable, kernel, require_numba
+from board_envs.game import Game, check_int
+from board_envs.random import below, draw, mix
+from board_envs.types import Words
+
+UNKNOWN = 2
+"""In `Tree.proven`: nothing is proven; else the outcome in player_0's view, -1, 0 or 1."""
+COMPILED_FROM = 200
+"""Simulations a move from which search is compiled unless told otherwise."""
+_PATH_LIMIT = 4096
+"""Longest way down the tree; longer lines are played out at random."""
+_CHUNK = 256
+
+
+class Tree(NamedTuple):
+    """A search tree as arrays, one entry a node; node 0 is the root.
+
+    The children of node i are the `number[i]` nodes from `first[i]`, in the order of their actions.
+    """
+
+    visits: NDArray[np.int64]
+    totals: NDArray[np.int64]
+    """Sum of the outcomes seen, in player_0's view, without those of moves proven lost below."""
+    spent: NDArray[np.int64]
+    """Visits whose outcomes `totals` no longer holds."""
+    first: NDArray[np.int64]
+    number: NDArray[np.int64]
+    """0 while a node has no children."""
+    action: NDArray[np.int64]
+    """The action that leads here."""
+    proven: NDArray[np.int8]
+    distance: NDArray[np.int64]
+    """Plies to the end in the line that proves the outcome."""
+    key: Words
+    """Hash of the position, once it has children."""
+
+
+def new_tree(capacity: int) -> Tree:
+    """Return a tree that holds a root and has room for `capacity` nodes."""
+
+    def zeros() -> NDArray[np.int64]:
+        return np.zeros(capacity, np.int64)
+
+    proven = np.full(capacity, UNKNOWN, np.int8)
+    return Tree(zeros(), zeros(), zeros(), zeros(), zeros(), zeros(), proven, zeros(), np.zeros(capacity, np.uint64))
+
+
+def grown(tree: Tree, capacity: int) -> Tree:
+    """Return the tree in larger arrays."""
+    larger = new_tree(capacity)
+    for name, array in tree._asdict().items():
+        getattr(larger, name)[: array.size] = array
+    return larger
+
+
+@functools.cache
+def make_simulate(game: Game[Any]) -> Kernel[Any, None]:
+    """Return the function that runs simulations from one position; see `simulate` inside."""
+    rules = game.rules
+    unpack, step, nth, count, to_play, find_winner = (
+        rules.unpack,
+        rules.step,
+        rules.nth,
+        rules.count,
+        rules.to_play,
+        rules.winner,
+    )
+    pack = rules.pack
+    one = np.uint64(1)
+    number_of_words = rules.words
+    # What follows a position with a memory depends on more than its words: nothing is shared there.
+    shared = not rules.has_memory
+
+    @jitable
+    def hash_of(words: Words) -> np.uint64:
+        value = one
+        for i in range(number_of_words):
+            value = mix(value ^ words[i])
+        return value | one
+
+    @jitable
+    def settle(
+        node: int,
+        sign: int,
+        first: NDArray[np.int64],
+        number: NDArray[np.int64],
+        proven: NDArray[np.int8],
+        distance: NDArray[np.int64],
+    ) -> bool:
+        """Prove a node from its children if they allow it; `sign` is 1 where player_0 moves, -1 for player_1."""
+        best_value = -2
+        best_distance = 0
+        unknown = False
+        for child in range(first[node], first[node] + number[node]):
+            if proven[child] == UNKNOWN:
+                unknown = True
+                continue
+            own = sign * int(proven[child])
+            plies = distance[child] + 1
+            better = own > best_value
+            if own == best_value:
+                better = plies < best_distance if own > 0 else plies > best_distance
+            if better:
+                best_value = own
+                best_distance = plies
+        if best_value != 1 and unknown:
+            return False
+        proven[node] = sign * best_value
+        distance[node] = best_distance
+        return True
+
+    @jitable
+    def remember(
+        node: int,
+        proven: NDArray[np.int8],
+        distance: NDArray[np.int64],
+        keys: Words,
+        table: Words,
+        table_facts: NDArray[np.int64],
+    ) -> None:
+        slot = (keys[node] >> one) & np.uint64(table.shape[0] - 1)
+        table[slot] = keys[node]
+        table_facts[slot, 0] = proven[node]
+        table_facts[slot, 1] = distance[node]
+
+    def simulate(
+        words: Words,
+        memory: Words,
+        key: np.uint64,
+        counters: Words,
+        used: NDArray[np.int64],
+        simulations: int,
+        exploration: float,
+        visits: NDArray[np.int64],
+        totals: NDArray[np.int64],
+        spent: NDArray[np.int64],
+        first: NDArray[np.int64],
+        number: NDArray[np.int64],
+        action_of: NDArray[np.int64],
+        proven: NDArray[np.int8],
+        distance: NDArray[np.int64],
+        keys: Words,
+        table: Words,
+        table_facts: NDArray[np.int64],
+    ) -> None:
+        """Run simulations on a tree; it needs room for `simulations` times n more nodes.
+
+        `counters` uint64 (1,) is the random stream's counter, `used` int64 (1,) the number of nodes; both go on.
+        `table` uint64 (2^k,) and `table_facts` int64 (2^k, 2) hold proven positions: hash; outcome and distance.
+        """
+        scratch = np.empty(number_of_words, np.uint64)
+        slots = np.uint64(table.shape[0] - 1)
+        path = np.empty(_PATH_LIMIT, np.int64)
+        movers = np.empty(_PATH_LIMIT, np.int64)
+        counter = counters[0]
+        for _ in range(simulations):
+            if proven[0] != UNKNOWN:
+                break
+            state = unpack(words, memory)
+            node = 0
+            length = 0
+            while True:
+                path[length] = node
+                length += 1
+                if proven[node] != UNKNOWN:
+                    value = int(proven[node])
+                    break
+                if number[node] == 0:
+                    # A new leaf. Its children that end the game are known at once.
+                    sign = 1 - 2 * to_play(state)
+                    children = count(state)
+                    first[node] = used[0]
+                    number[node] = children
+                    for k in range(children):
+                        child = used[0] + k
+                        action_of[child] = nth(state, k)
+                        after = step(state, action_of[child])
+                        outcome = find_winner(after)
+                        if outcome >= 0:
+                            proven[child] = 0 if outcome == 2 else 1 - 2 * outcome
+                        elif shared:
+                            pack(after, scratch)
+                            hashed = hash_of(scratch)
+                            slot = (hashed >> one) & slots
+                            if table[slot] == hashed:
+                                proven[child] = table_facts[slot, 0]
+                                distance[child] = table_facts[slot, 1]
+                    used[0] += children
+                    if shared:
+                        pack(state, scratch)
+                        keys[node] = hash_of(scratch)
+                    if settle(node, sign, first, number, proven, distance):
+                        if shared:
+                            remember(node, proven, distance, keys, table, table_facts)
+                        value = int(proven[node])
+                        break
+                if (visits[node] == 0 and node != 0) or length == _PATH_LIMIT:
+                    # A playout: random moves to the end.
+                    outcome = find_winner(state)
+                    while outcome < 0:
+                        bits = draw(key, counter)
+                        counter += one
+                        state = step(state, nth(state, below(bits, count(state))))
+                        outcome = find_winner(state)
+                    value = 0
+                    if outcome == 0:
+                        value = 1
+                    elif outcome == 1:
+                        value = -1
+                    break
+                mover = to_play(state)
+                movers[length - 1] = mover
+                sign = 1 - 2 * mover
+                start = int(first[node])
+                end = start + int(number[node])
+                fresh = 0
+                for child in range(start, end):
+                    if visits[child] == 0 and proven[child] != -sign:
+                        fresh += 1
+                chosen = -1
+                if fresh > 0:
+                    skip = below(draw(key, counter), fresh)
+                    counter += one
+                    for child in range(start, end):
+                        if visits[child] == 0 and proven[child] != -sign:
+                            if skip == 0:
+                                chosen = child
+                                break
+                            skip -= 1
+                else:
+                    best = -math.inf
+                    logarithm = math.log(float(visits[node] - spent[node]))
+                    for child in range(start, end):
+                        if proven[child] == -sign:
+                            continue
+                        seen = float(visits[child] - spent[child])
+                        bound = sign * float(totals[child]) / seen + exploration * math.sqrt(logarithm / seen)
+                        if bound > best:
+                            best = bound
+                            chosen = child
+                node = chosen
+                state = step(state, action_of[node])
+            # Back to the root; as long as the node below is proven, its parent may be.
+            chain = proven[node] != UNKNOWN
+            visits[node] += 1
+            totals[node] += value
+            lost_visits = 0
+            lost_total = 0
+            for level in range(length - 2, -1, -1):
+                below_node = node
+                node = path[level]
+                visits[node] += 1
+                totals[node] += value
+                if chain:
+                    sign = 1 - 2 * movers[level]
+                    chain = settle(node, sign, first, number, proven, distance)
+                    if chain:
+                        value = int(proven[node])
+                        if shared:
+                            remember(node, proven, distance, keys, table, table_facts)
+                    elif proven[below_node] == -sign:
+                        # A move proven lost will not be played: its playouts no longer count above.
+                        lost_visits = visits[below_node] - spent[below_node]
+                        lost_total = totals[below_node]
+                totals[node] -= lost_total
+                spent[node] += lost_visits
+        counters[0] = counter
+
+    return kernel(simulate)
+
+
+@dataclass(frozen=True)
+class MctsResult:
+    """What a search found, values in the view of the seat to move.
+
+    Attributes:
+        action: the action chosen.
+        value: the mean outcome of its playouts, -1 to 1; its exact outcome if proven.
+        visits: simulations that went through each action.
+        values: mean outcomes of the actions tried: estimates.
+        proven: exact outcomes (1 won, 0 drawn, -1 lost) of the actions whose subtrees were played out in full.
+        simulations: how many were run; less than asked for once the root is proven.
+
+    """
+
+    action: int
+    value: float
+    visits: dict[int, int]
+    values: dict[int, float]
+    proven: dict[int, int]
+    simulations: int
+
+
+class MctsAgent(GameAgent):
+    """UCT with random playouts; a fresh tree for every move.
+
+    Args:
+        game: the game.
+        simulations: playouts a move.
+        seconds: time a move instead; then the choice depends on the machine's speed.
+        exploration: weight of the square root in UCT.
+        compiled: run compiled (True, needs numba), interpreted (False: the same moves, slower), or compiled where it
+            pays (None): from 200 simulations and with `seconds`, where numba is installed.
+
+    """
+
+    def __init__(
+        self,
+        game: Game[Any],
+        *,
+        simulations: int = 1000,
+        seconds: float | None = None,
+        exploration: float = 1.4,
+        compiled: bool | None = None,
+    ) -> None:
+        super().__init__(game)
+        self.simulations = check_int("mcts", "simulations", simulations, 1, 100_000_000)
+        if seconds is not None and not 0 < seconds < math.inf:
+            raise ValueError(f"seconds is a time above 0, not {seconds!r}")
+        if not 0 <= exploration < math.inf:
+            raise ValueError(f"exploration is a number from 0 on, not {exploration!r}")
+        if compiled:
+            require_numba("mcts:compiled=true")
+        self.seconds, self.exploration, self.compiled = seconds, float(exploration), compiled
+
+    def choose(self, state: Any) -> int:
+        """Return the proven or most visited action."""
+        return self.analyse(state).action
+
+    @property
+    def runs_compiled(self) -> bool:
+        """Whether the search will run compiled."""
+        if self.compiled is None:
+            return (self.simulations >= COMPILED_FROM or self.seconds is not None) and have_numba()
+        return self.compiled
+
+    def analyse(self, state: Any) -> MctsResult:
+        """Search an unfinished position and tell what was found."""
+        compiled = self.runs_compiled
+        simulate = make_simulate(self.game)
+        run: Callable[..., None] = simulate if compiled else simulate.function
+        words, memory = root_arrays(self.game, state)
+        counters, used = np.array([self.stream.counter], np.uint64), np.ones(1, np.int64)
+        deadline = None if self.seconds is None else time.monotonic() + self.seconds
+        chunk = _CHUNK if compiled or deadline is None else 16
+        left, tree, n = self.simulations, new_tree(1), self.game.num_actions
+        slots = 1 << min(18, max(10, (4 * self.simulations).bit_length()))
+        table = np.zeros(slots, np.uint64), np.zeros((slots, 2), np.int64)
+        while (left > 0 or deadline is not None) and tree.proven[0] == UNKNOWN:
+            now = chunk if deadline is not None else min(chunk, left)
+            if used[0] + now * n > tree.visits.size:
+                tree = grown(tree, max(2 * tree.visits.size, int(used[0]) + 4 * now * n))
+            run(words, memory, self.stream.key, counters, used, now, self.exploration, *tree, *table)
+            left -= now
+            if deadline is not None and time.monotonic() >= deadline:
+                break
+        self.stream.counter = int(counters[0])
+        return self._read(tree, self.game.current_player(state))
+
+    def _read(self, tree: Tree, seat: int) -> MctsResult:
+        sign = 1 - 2 * seat
+        visits, values, proven = {}, {}, {}
+        ranks = []
+        for child in range(int(tree.first[0]), int(tree.first[0] + tree.number[0])):
+            action, seen = int(tree.action[child]), int(tree.visits[child])
+            visits[action] = seen
+            outcome = None
+            if tree.proven[child] != UNKNOWN:
+                outcome = proven[action] = sign * int(tree.proven[child])
+            if seen:
+                values[action] = sign * int(tree.totals[child]) / max(1, seen - int(tree.spent[child]))
+            plies = int(tree.distance[child])
+            if outcome == 1:
+                rank = (2, -plies, 0.0)
+            elif outcome == -1:
+                rank = (0, plies, 0.0)
+            else:
+                # A proven draw is as good as an estimate unless the whole root is decided.
+                rank = (1, seen if tree.proven[0] == UNKNOWN or outcome == 0 else -1, values.get(action, -1.0))
+            ranks.append((rank, -action))
+        action = -max(ranks)[1]
+        value = float(proven[action]) if action in proven else values.get(action, 0.0)
+        return MctsResult(action, value, visits, values, proven, int(tree.visits[0]))

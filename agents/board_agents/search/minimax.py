@@ -1,0 +1,139 @@
+"""Minimax to a fixed depth, and the greedy agent, which is minimax of depth one.
+
+Sources: the n-ply minimax of the Reversi problem (EPITA 2024) and `calcule_score` / `choisit_coup` of the exercise
+"puissance 4" (Bac NSI 2026, Amérique du Nord); their win values and evaluations are in `evaluations`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from board_agents.agent import GameAgent
+from board_agents.search.evaluations import Evaluation, load_evaluation, named_evaluation, win_value
+from board_agents.search.interpreted import DEPTH_LIMIT, RootScores, Search, SearchResult, finish
+from board_envs._jit import have_numba, require_numba
+from board_envs.game import Game, check_int
+
+if TYPE_CHECKING:
+    from board_envs.envs.kernels import Policy
+
+Ties = Literal["first", "random"]
+
+COMPILED_FROM = 5
+"""Depth from which search is compiled unless told otherwise: below it, interpreted play is over sooner than numba has
+loaded."""
+
+
+class SearchAgent(GameAgent):
+    """Base of the agents that look ahead with an evaluation.
+
+    Args:
+        game: the game.
+        depth: plies looked ahead, 1 to 100; a seat that is skipped costs none.
+        evaluation: a name (`evaluations.evaluation_names`), "module:function", or a function of a state in player_0's
+            view; it is clipped to less than the value of a win.
+        ties: among equal values (of equally fast wins) the "first" action or a "random" one.
+        compiled: run compiled (True: needs numba and a named evaluation), interpreted (False: same values, same
+            choices), or compiled where it pays (None): from depth 5, where numba is installed.
+
+    """
+
+    def __init__(
+        self,
+        game: Game[Any],
+        *,
+        depth: int = 4,
+        evaluation: str | Evaluation = "default",
+        ties: Ties = "first",
+        compiled: bool | None = None,
+    ) -> None:
+        super().__init__(game)
+        self.depth = check_int(type(self).__name__, "depth", depth, 1, DEPTH_LIMIT)
+        if ties not in ("first", "random"):
+            raise ValueError(f"ties is 'first' or 'random', not {ties!r}")
+        self.ties = ties
+        self.evaluation = evaluation
+        _ = self.evaluate  # an unknown name is refused here, not at the first move
+        if compiled:
+            require_numba("compiled search")
+            if not self._is_named:
+                raise ValueError("compiled search takes a named evaluation; a user's function is searched interpreted")
+        self.compiled = compiled
+
+    @property
+    def evaluate(self) -> Evaluation:
+        """The evaluation as a function."""
+        if not isinstance(self.evaluation, str):
+            return self.evaluation
+        if ":" in self.evaluation:
+            return load_evaluation(self.evaluation)
+        return named_evaluation(self.game, self.evaluation)
+
+    @property
+    def _is_named(self) -> bool:
+        return isinstance(self.evaluation, str) and ":" not in self.evaluation
+
+    @property
+    def runs_compiled(self) -> bool:
+        """Whether the search will run compiled."""
+        if self.compiled is None:
+            return self._is_named and self.depth >= COMPILED_FROM and have_numba()
+        return self.compiled
+
+    def choose(self, state: Any) -> int:
+        """Return the action of the best value."""
+        return self.search(state, with_line=False).action
+
+    def analyse(self, state: Any) -> SearchResult:
+        """Search an unfinished position and tell values and principal variation as well as the action."""
+        return self.search(state, with_line=True)
+
+    def search(self, state: Any, *, with_line: bool) -> SearchResult:
+        """Search; without `with_line` the line may end early."""
+        raise NotImplementedError
+
+    def compiled_policy(self) -> Policy | None:
+        """Return the same choice as a function for compiled code, None if the search is too deep or the user's."""
+        from board_agents.search.batch_policies import DEPTH_LIMIT as LIMIT
+        from board_agents.search.batch_policies import make_policy
+
+        if not isinstance(self.evaluation, str) or not self._is_named or self.depth > LIMIT:
+            return None
+        return make_policy(self.game, self.evaluation, self.depth, self.ties == "random")
+
+    def new_search(self, deadline: float | None = None) -> Search:
+        """Return an interpreted search with this agent's evaluation."""
+        return Search(self.game.rules, self.evaluate, win_value(self.game), deadline)
+
+    def finish(self, exact: RootScores, seat: int, nodes: int, depth: int) -> SearchResult:
+        """Choose among exact root scores by this agent's rule for ties."""
+        pick = self.stream.below if self.ties == "random" else None
+        return finish(exact, seat, win_value(self.game), nodes, depth, pick)
+
+
+class MinimaxAgent(SearchAgent):
+    """Plain minimax: the exact value of every action of the root at a fixed depth."""
+
+    def search(self, state: Any, *, with_line: bool) -> SearchResult:
+        """Search every line of `depth` plies."""
+        if self.runs_compiled:
+            from board_agents.search.compiled import search_compiled
+
+            return search_compiled(self, state, prune=False, seconds=None, with_line=with_line)
+        search = self.new_search()
+        exact = search.root_minimax(self.game.own(state), self.depth)
+        return self.finish(exact, self.game.current_player(state), search.nodes, self.depth)
+
+
+class GreedyAgent(MinimaxAgent):
+    """Looks one ply ahead."""
+
+    def __init__(
+        self,
+        game: Game[Any],
+        *,
+        evaluation: str | Evaluation = "default",
+        ties: Ties = "first",
+        compiled: bool | None = None,
+    ) -> None:
+        super().__init__(game, depth=1, evaluation=evaluation, ties=ties, compiled=compiled)

@@ -1,1 +1,0 @@
-"""Exact play: closed forms, exhaustive search, tables and solvers."""

@@ -1,0 +1,1 @@
+"""Pictures of positions: a list of shapes, and what draws it."""
