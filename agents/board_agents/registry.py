@@ -1,23 +1,16 @@
-"""Which agents and oracles there are, by name: one line each, imported when asked for.
-
-A spec string is ``"name"`` or ``"name:key=value,key=value"``; its parameters are the keyword arguments of the class,
-typed by their annotations. A value with a comma in it stands between double quotes.
-"""
+"""Which agents and oracles there are, by name: one line each, imported when asked for; `specs` reads the texts."""
 
 from __future__ import annotations
 
 import contextlib
-import difflib
 import importlib
 import inspect
-import re
-import types
-import typing
 from collections.abc import Callable
 from importlib.metadata import entry_points
 from typing import Any, cast
 
 from board_agents.agent import Agent, CallableAgent
+from board_agents.specs import read_parameters, spec_parameters, unknown_name
 from board_envs.game import Game
 from board_envs.types import MissingExtraError, Oracle, SpecError
 
@@ -63,8 +56,6 @@ DEFAULT_ESTIMATES: dict[str, str] = {"reversi": "reversi:level=8"}
 
 GROUP = "board_envs.agents"
 """Entry-point group of other packages' agents: name -> class or function ``(game, **parameters) -> Agent``."""
-
-_PAIR = re.compile(r'\s*([A-Za-z_]\w*)\s*=\s*("[^"]*"|[^,"]*?)\s*(?:,|$)')
 
 
 def agent_names() -> list[str]:
@@ -122,27 +113,9 @@ def as_agent(agent: Any, game: Game[Any]) -> Agent:
     raise SpecError(f"an agent is a spec string, an object with reset and act, or a callable, not {agent!r}")
 
 
-def split_specs(text: str) -> list[str]:
-    """Cut "random,alpha-beta:depth=4,ties=random,greedy" into its specs.
-
-    A piece "key=value" belongs to the spec before it; commas between double quotes do not cut. SpecError if a piece is
-    empty.
-    """
-    specs: list[str] = []
-    for number, piece in enumerate(re.split(r',(?=(?:[^"]*"[^"]*")*[^"]*$)', text), 1):
-        head = piece.strip()
-        if not head:
-            raise SpecError(f"piece {number} of {text!r} is empty; agents are separated by one comma")
-        if specs and re.match(r"[A-Za-z_]\w*\s*=", head) and ":" in specs[-1]:
-            specs[-1] += "," + head
-        else:
-            specs.append(head)
-    return specs
-
-
 def agent_parameters(name: str) -> dict[str, inspect.Parameter]:
     """Return the parameters of an agent by its name."""
-    return _parameters(_agent_class(name))
+    return spec_parameters(_agent_class(name))
 
 
 def _agent_class(name: str) -> Callable[..., Any]:
@@ -150,19 +123,13 @@ def _agent_class(name: str) -> Callable[..., Any]:
         return _load(AGENTS[name])
     for point in entry_points(group=GROUP, name=name):
         return cast("Callable[..., Any]", point.load())
-    raise _unknown("agent", name, agent_names())
+    raise unknown_name("agent", name, agent_names())
 
 
 def _oracle_class(name: str) -> Callable[..., Any]:
     if name not in ORACLES:
-        raise _unknown("oracle", name, list(ORACLES))
+        raise unknown_name("oracle", name, list(ORACLES))
     return _load(ORACLES[name])
-
-
-def _unknown(kind: str, name: str, known: list[str]) -> SpecError:
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f" (did you mean {near[0]!r}?)" if near else ""
-    return SpecError(f"there is no {kind} {name!r}{hint}; there are: {', '.join(known)}")
 
 
 def _load(path: str) -> Callable[..., Any]:
@@ -177,7 +144,7 @@ def _make(kind: str, spec: str, game: Game[Any], find: Callable[[str], Callable[
         raise TypeError(f"{kind} {spec!r}: expected a game (make_game(...)), not {game!r}")
     name, _, rest = spec.partition(":")
     make = find(name.strip())
-    parameters = _parse(kind, spec, rest, make)
+    parameters = read_parameters(f"{kind} {spec!r}", rest, make)
     try:
         return make(game, **parameters)
     except SpecError as error:
@@ -186,81 +153,3 @@ def _make(kind: str, spec: str, game: Game[Any], find: Callable[[str], Callable[
         raise SpecError(f"{kind} {spec!r}: {error}") from error
     except MemoryError as error:
         raise SpecError(f"{kind} {spec!r}: there is not enough memory ({error})") from error
-
-
-def _parameters(make: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """Return what a spec may set: everything but the game."""
-    signature = inspect.signature(make)
-    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    return dict([(key, value) for key, value in signature.parameters.items() if value.kind in named][1:])
-
-
-def _parse(kind: str, spec: str, text: str, make: Callable[..., Any]) -> dict[str, Any]:
-    known = _parameters(make)
-    offered = f"it has: {', '.join(known)}" if known else "it has none"
-    hints = _hints(make, known)
-    values: dict[str, Any] = {}
-    position = 0
-    while position < len(text):
-        match = _PAIR.match(text, position)
-        if match is None:
-            raise SpecError(f"{kind} {spec!r}: {text[position:]!r} does not read as key=value; {offered}")
-        key, value, position = match[1], match[2].strip('"'), match.end()
-        if key not in known:
-            raise SpecError(f"{kind} {spec!r}: there is no parameter {key!r}; {offered}")
-        if key in values:
-            raise SpecError(f"{kind} {spec!r}: {key} is given twice")
-        try:
-            values[key] = _convert(value, hints[key])
-        except ValueError as error:
-            raise SpecError(f"{kind} {spec!r}: {key} is {error}, not {value!r}") from None
-    missing = [key for key, parameter in known.items() if parameter.default is parameter.empty and key not in values]
-    if missing:
-        raise SpecError(f"{kind} {spec!r}: {', '.join(missing)} must be given; {offered}")
-    return values
-
-
-_BUILTIN: dict[str, type] = {"int": int, "float": float, "bool": bool, "str": str}
-
-
-def _hints(make: Callable[..., Any], known: dict[str, inspect.Parameter]) -> dict[str, Any]:
-    """Return each parameter's type: its annotation, where that can be read, else the type of its default, else text."""
-    try:
-        hints = typing.get_type_hints(make.__init__ if isinstance(make, type) else make)  # type: ignore[misc]
-    except (NameError, TypeError):
-        # Annotations that only type checkers can read (names imported for them alone), or nothing annotated at all.
-        written = {key: parameter.annotation for key, parameter in known.items()}
-        hints = {key: _BUILTIN[text] for key, text in written.items() if isinstance(text, str) and text in _BUILTIN}
-    for key, parameter in known.items():
-        plain = isinstance(parameter.default, (bool, int, float, str))
-        hints.setdefault(key, type(parameter.default) if plain else str)
-    return hints
-
-
-def _convert(text: str, hint: Any) -> Any:
-    """Return a text as the type of an annotation; ValueError says what is expected."""
-    origin = typing.get_origin(hint)
-    if origin is typing.Literal:
-        choices = typing.get_args(hint)
-        if text not in choices:
-            raise ValueError(f"one of {', '.join(choices)}")
-        return text
-    if origin in (typing.Union, types.UnionType):
-        members = typing.get_args(hint)
-        if type(None) in members and text.lower() == "none":
-            return None
-        if str in members:
-            return text
-        return _convert(text, next(member for member in members if member is not type(None)))
-    if hint is bool:
-        if text.lower() not in ("true", "false"):
-            raise ValueError("true or false")
-        return text.lower() == "true"
-    if hint in (int, float):
-        pattern = r"[+-]?\d+" if hint is int else r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?"
-        if not re.fullmatch(pattern, text, re.ASCII | re.IGNORECASE):
-            raise ValueError("an integer" if hint is int else "a number")
-        return hint(text)
-    if hint in (str, Any):
-        return text
-    raise ValueError(f"of a type that a spec cannot give ({hint})")

@@ -3,7 +3,8 @@
 import pytest
 
 from board_agents import make_agent, make_oracle
-from board_agents.registry import AGENTS, agent_names, agent_parameters, as_agent, resolve_oracle, split_specs
+from board_agents.registry import AGENTS, agent_names, agent_parameters, as_agent, resolve_oracle
+from board_agents.specs import split_specs
 from board_envs import make_game
 from board_envs.resolve import resolve
 from board_envs.types import SpecError
@@ -21,7 +22,7 @@ def test_parameters_come_with_their_types():
     ("spec", "says"),
     [
         ("alfa-beta", "did you mean 'alpha-beta'"),
-        ("", "there are: random"),
+        ("", "known agents: random"),
         ("alpha-beta:deep=3", "'deep'.*it has: depth, evaluation, ties, seconds, compiled"),
         ("random:depth=3", "'depth'.*it has none"),
         ("alpha-beta:depth=3.5", "depth is an integer, not '3.5'"),
@@ -63,7 +64,7 @@ def test_oracles_by_name_and_by_default():
     assert type(make_oracle(nim, "exhaustive:budget=10")).__name__ == "ExhaustiveOracle"
     assert type(resolve("oracle", "closed-form", nim)) is type(resolve_oracle("default", nim))
     assert type(resolve("agent", "greedy", nim)).__name__ == "GreedyAgent"
-    with pytest.raises(SpecError, match="there are: closed-form, exhaustive"):
+    with pytest.raises(SpecError, match="known oracles: closed-form, exhaustive"):
         make_oracle(nim, "perfekt")
     with pytest.raises(SpecError, match="budget"):
         make_oracle(nim, "exhaustive:budget=0")

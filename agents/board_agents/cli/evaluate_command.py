@@ -35,7 +35,8 @@ from board_agents.cli.console import (
     read_game,
     tracked,
 )
-from board_agents.registry import make_oracle, split_specs
+from board_agents.registry import make_oracle
+from board_agents.specs import split_specs
 from board_envs.game import Game
 from board_envs.random import check_seed
 

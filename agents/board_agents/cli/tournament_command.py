@@ -34,7 +34,7 @@ from board_agents.cli.console import (
     progress,
     read_game,
 )
-from board_agents.registry import split_specs
+from board_agents.specs import split_specs
 from board_envs.game import Game
 from board_envs.random import check_seed
 
