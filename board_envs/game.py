@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Generic, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from board_envs.forms import Form, all_forms, common_forms, read_position
 from board_envs.types import IllegalActionError, Int8, Notation, Outcome, PositionError, Rules, S
 
 _RETURNS = {-1: (0, 0), 0: (1, -1), 1: (-1, 1), 2: (0, 0)}
@@ -61,6 +63,7 @@ class Game(Generic[S]):
         decoder: (observation int8, seat) -> State.
         values_to_come: whether exact values count only what is still to come, so that the outcome is the sign of the
             mover's margin so far plus the value (Awalé); else it is the value's own sign.
+        outside_forms: (game) -> the forms that this game reads beside its own notation; see `board_envs.forms`.
 
     """
 
@@ -77,6 +80,7 @@ class Game(Generic[S]):
     symmetries: Callable[[], tuple[Symmetry, ...]]
     own: Callable[[S], S] = field(default=lambda state: state)
     values_to_come: bool = False
+    outside_forms: Callable[[Any], Sequence[Form]] = common_forms
 
     def __post_init__(self) -> None:
         """Close the parameters: games are shared between all who ask for them."""
@@ -99,11 +103,16 @@ class Game(Generic[S]):
         """Return the state that a game begins with."""
         return self.rules.initial()
 
+    @cached_property
+    def forms(self) -> tuple[Form, ...]:
+        """All forms that are read (and perhaps written), the game's own notation among them; see `board_envs.forms`."""
+        return all_forms(self)
+
     def parse(self, text: str) -> S:
-        """Return the position that a text describes; PositionError says what is wrong with it."""
+        """Return the position that a text describes, in any form; PositionError says what is wrong with it."""
         if not isinstance(text, str):
             raise PositionError(f"a position of {self.name} is a text, not {text!r}")
-        return self.notation.parse(text)
+        return cast("S", read_position(self, text))
 
     def format(self, state: S) -> str:
         """Write a position as text; ``parse`` is its inverse (up to a memory of earlier positions)."""
@@ -116,9 +125,9 @@ class Game(Generic[S]):
             state = self.step(state, action)
         return state
 
-    def read_moves(self, moves: str | Iterable[str]) -> list[int]:
-        """Return the actions of a game's moves, played from the initial state."""
-        state = self.initial_state()
+    def read_moves(self, moves: str | Iterable[str], start: S | None = None) -> list[int]:
+        """Return the actions of a game's moves, played from `start` (None: the initial state)."""
+        state = self.initial_state() if start is None else start
         actions = []
         if not isinstance(moves, Iterable):
             raise IllegalActionError(f"moves are one text or one text a move, not {moves!r}")
@@ -144,7 +153,7 @@ class Game(Generic[S]):
         """Return the state if it is a legal position; else PositionError says why not."""
         if not isinstance(state, type(self.initial_state())):
             raise PositionError(f"a state of {self!r} is a {type(self.initial_state()).__name__}, not {state!r}")
-        again = self.parse(self.format(state))
+        again = self.notation.parse(self.format(state))
         if not self.same_position(again, state):
             raise PositionError(f"{state!r} is no state of {self!r}: it reads as {self.format(state)!r}")
         return state

@@ -1,0 +1,153 @@
+"""What holds for all forms of all games: examples read, what is written reads again, damage is told, nothing else."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from board_envs import GAMES, make_game
+from board_envs.forms import Form, Item, read_one, read_text, write_text
+from board_envs.random import Stream
+from board_envs.types import PositionError
+
+FORMS = [pytest.param(name, form.name, id=f"{name}-{form.name}") for name in GAMES for form in make_game(name).forms]
+
+
+def form_of(name, form):
+    game = make_game(name)
+    return game, next(known for known in game.forms if known.name == form)
+
+
+def random_game(game, seed, plies=200):
+    stream, state, actions = Stream.seeded(seed), game.initial_state(), []
+    while not game.is_terminal(state) and len(actions) < plies:
+        legal = game.legal_actions(state)
+        actions.append(legal[stream.below(len(legal))])
+        state = game.step(state, actions[-1])
+    return tuple(actions), state
+
+
+@pytest.mark.parametrize(("name", "form"), FORMS)
+def test_an_example_is_read_as_its_form(name, form):
+    game, known = form_of(name, form)
+    if known.read_file is not None:
+        return
+    (item,) = read_text(game, known.example)
+    assert (item.error, item.form) == ("", form)
+    assert read_one(game, known.example).form == form
+
+
+@pytest.mark.parametrize(("name", "form"), FORMS)
+def test_what_is_written_reads_as_the_same(name, form):
+    game, known = form_of(name, form)
+    if known.write is None:
+        return
+    items = []
+    for seed in range(12):
+        actions, state = random_game(game, seed, plies=(200, 7)[seed % 2])
+        item = Item(state=state, actions=actions)
+        if known.kind == "position":
+            item = Item(state=state)
+        elif known.kind == "game":
+            over = game.is_terminal(state)
+            item = replace(item, players=(f"A {seed}", "B"), winner=int(game.winner(state)) if over else -1)
+        items.append(item)
+    again = list(read_text(game, write_text(game, items, form), form))
+    assert [item.error for item in again] == [""] * len(items)
+    for item, other in zip(items, again, strict=True):
+        assert game.same_position(item.state, other.state)
+        assert other.actions == item.actions
+    assert list(read_text(game, write_text(game, again, form), form)) == again
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("form", ["pgn", "numbered"])
+def test_results_players_and_starts_survive(name, form):
+    game = make_game(name)
+    actions, state = random_game(game, 3)
+    winner = int(game.winner(state))
+    item = Item(state=state, actions=actions, players=('A "1"', "B\\"), winner=winner, headers={"Event": "x y"})
+    (again,) = read_text(game, write_text(game, [item], form))
+    assert (again.actions, again.winner) == (actions, winner)
+    if form == "pgn":
+        assert (again.players, again.headers) == (item.players, item.headers)
+    _, start = random_game(game, 3, plies=2)
+    late = Item(state=state, start=start, actions=actions[2:])
+    if form == "pgn":
+        (again,) = read_text(game, write_text(game, [late], form))
+        assert again.actions == actions[2:]
+        assert game.same_position(again.start, start)
+    else:
+        with pytest.raises(PositionError, match="usual start"):
+            write_text(game, [late], form)
+
+
+def test_pieces_that_do_not_read_are_told_by_line_and_the_rest_goes_on():
+    game = make_game("nim")
+    items = list(read_text(game, "3,4,5\n\nnonsense\n1:2 2:3\n9,9,9\r\n0,0,1 1\n"))
+    assert [(item.line, bool(item.error), item.form) for item in items] == [
+        (1, False, "position"),
+        (3, True, ""),
+        (4, False, "moves"),
+        (5, True, ""),
+        (6, False, "position"),
+    ]
+    items = list(read_text(game, "1. 1:2 2:3\n2. 3:1\n\n1. 1:9\n1. 1:1 *\n"))
+    assert [(item.line, bool(item.error), len(item.actions)) for item in items] == [
+        (1, False, 3),
+        (4, True, 0),
+        (5, False, 1),
+    ]
+
+
+def test_move_numbers_are_not_thrown_away():
+    game = make_game("nim")
+    (item,) = read_text(game, "1. 1:2 2:3 3. 3:1")
+    assert "move number 3 comes after 1" in item.error
+
+
+def test_one_means_one():
+    game = make_game("nim")
+    with pytest.raises(PositionError, match="2 positions or games"):
+        read_one(game, "1. 1:2\n\n1. 2:1")
+    with pytest.raises(ValueError, match=r"unknown form 'sfg'; forms of nim: position, .*moves"):
+        read_one(game, "3,4,5", "sfg")
+
+
+def test_a_form_has_a_known_kind():
+    with pytest.raises(ValueError, match="position, moves, game"):
+        Form("x", "positions", "", "", sniff=bool, read=lambda text: [])
+
+
+@pytest.mark.parametrize(("name", "form"), FORMS)
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_damaged_texts_are_errors_and_nothing_else(name, form, data):
+    game, known = form_of(name, form)
+    text = data.draw(damaged(known.example))
+    for chosen in (None, form) if known.read_file is None else (None,):
+        for item in read_text(game, text, chosen):
+            assert (item.state is None) == bool(item.error)
+            if not item.error:
+                game.check_state(item.state)
+
+
+@st.composite
+def damaged(draw, text):
+    """A text cut, doubled, shuffled and sprinkled with characters that mean something somewhere."""
+    special = st.text(st.sampled_from("0123456789abhxXoO*-+.,:;/()[]{}\"'\\ \n\tAWB%٣\x00éＡ"), max_size=4)
+    for _ in range(draw(st.integers(1, 4))):
+        at, to = sorted((draw(st.integers(0, len(text))), draw(st.integers(0, len(text)))))
+        what = draw(st.sampled_from(["cut", "double", "insert", "replace", "swap case"]))
+        if what == "cut":
+            text = text[:at] + text[to:]
+        elif what == "double":
+            text = text[:to] + text[at:]
+        elif what == "insert":
+            text = text[:at] + draw(special) + text[at:]
+        elif what == "replace":
+            text = text[:at] + draw(special) + text[to:]
+        else:
+            text = text[:at] + text[at:to].swapcase() + text[to:]
+    return text
