@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,9 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from board_envs.forms import Form, all_forms, common_forms, read_position
-from board_envs.types import IllegalActionError, Int8, Notation, Outcome, PositionError, Rules, S
-
-_RETURNS = {-1: (0, 0), 0: (1, -1), 1: (-1, 1), 2: (0, 0)}
+from board_envs.types import RETURNS, IllegalActionError, Int8, Notation, Outcome, PositionError, Rules, S
 
 
 @dataclass(frozen=True)
@@ -118,20 +117,33 @@ class Game(Generic[S]):
         """Write a position as text; ``parse`` is its inverse (up to a memory of earlier positions)."""
         return self.notation.format(state)
 
-    def from_moves(self, moves: str | Iterable[str]) -> S:
-        """Play moves from the initial state: one text, or one text a move. IllegalActionError tells which one fails."""
-        state = self.initial_state()
-        for action in self.read_moves(moves):
+    def from_moves(self, moves: str | Iterable[str], start: S | None = None) -> S:
+        """Return the state after moves; arguments and errors are those of `read_moves`."""
+        state = self.initial_state() if start is None else start
+        for action in self.read_moves(moves, start):
             state = self.step(state, action)
         return state
 
     def read_moves(self, moves: str | Iterable[str], start: S | None = None) -> list[int]:
-        """Return the actions of a game's moves, played from `start` (None: the initial state)."""
+        """Return the actions of a game's moves.
+
+        Args:
+            moves: one text, or one text a move; a pass may stand by itself where the game's notation writes passes.
+            start: the state that the moves are played from, None for the initial one.
+
+        Raises:
+            IllegalActionError: a move is not readable or not legal; its number and text are named.
+
+        """
         state = self.initial_state() if start is None else start
         actions = []
         if not isinstance(moves, Iterable):
             raise IllegalActionError(f"moves are one text or one text a move, not {moves!r}")
-        for number, move in enumerate(self.notation.split_moves(moves) if isinstance(moves, str) else moves, 1):
+        if isinstance(moves, str):
+            numbered = list(enumerate(self.notation.split_moves(moves), 1))
+        else:
+            numbered = self._with_passes(moves)
+        for number, move in numbered:
             try:
                 action = self.text_to_action(state, move)
                 state = self.step(state, action)
@@ -140,9 +152,22 @@ class Game(Generic[S]):
             actions.append(action)
         return actions
 
-    def write_moves(self, actions: Iterable[int]) -> str:
-        """Write the actions of a game played from the initial state as one text; the inverse of `read_moves`."""
-        state = self.initial_state()
+    def _with_passes(self, moves: Iterable[str]) -> list[tuple[int, str]]:
+        """Number the moves of a list; one that continues the move before it, as a pass does, is joined to that one."""
+        numbered: list[tuple[int, str]] = []
+        for number, move in enumerate(moves, 1):
+            if numbered and isinstance(move, str) and isinstance(numbered[-1][1], str) and move.strip():
+                with contextlib.suppress(IllegalActionError):  # Whoever reads the moves says what is wrong with one.
+                    together = self.notation.split_moves(f"{numbered[-1][1]} {move.strip()}")
+                    if len(together) == 1 and together[0].endswith(move.strip().lower()):
+                        numbered[-1] = (numbered[-1][0], together[0])
+                        continue
+            numbered.append((number, move))
+        return numbered
+
+    def write_moves(self, actions: Iterable[int], start: S | None = None) -> str:
+        """Write the actions of a game played from `start` (None: initial) as one text; `read_moves` is the inverse."""
+        state = self.initial_state() if start is None else start
         moves = []
         for action in actions:
             moves.append(self.notation.action_to_text(state, action))
@@ -214,7 +239,7 @@ class Game(Generic[S]):
 
     def returns(self, state: S) -> tuple[int, int]:
         """Return what each seat gets, +1 / 0 / -1; (0, 0) while the game goes on."""
-        return _RETURNS[int(self.rules.winner(state))]
+        return RETURNS[int(self.rules.winner(state))]
 
     def margin(self, state: S) -> int:
         """Return player_0's points minus player_1's so far, in `unit`."""

@@ -26,6 +26,15 @@ class Outcome(IntEnum):
     DRAW = 2
 
 
+RETURNS: dict[int, tuple[int, int]] = {-1: (0, 0), 0: (1, -1), 1: (-1, 1), 2: (0, 0)}
+"""An Outcome's number -> what player_0 and player_1 get."""
+
+INFO_FACTS = ("to_play", "last_mover", "winner", "margin", "illegal", "plies")
+"""The keys of an info whose values are integers."""
+INFO_KEYS = ("action_mask", *INFO_FACTS, "action_values", "regret")
+"""All keys of an environment's info, in its order."""
+
+
 class IllegalActionError(ValueError):
     """An action that the rules do not allow in this state."""
 

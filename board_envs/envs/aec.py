@@ -13,7 +13,6 @@ from board_envs.envs.common import (
     CAP,
     PENALTY,
     RENDER_MODES,
-    RETURNS,
     Table,
     check_options,
     make_spaces,
@@ -22,7 +21,7 @@ from board_envs.envs.common import (
 from board_envs.game import Game
 from board_envs.random import Stream, check_seed
 from board_envs.registry import snake_name
-from board_envs.types import IllegalActionError, Int8, Oracle
+from board_envs.types import RETURNS, IllegalActionError, Int8, Oracle
 
 AGENTS = ("player_0", "player_1")
 _SEATS = {"player_0": 0, "player_1": 1}
@@ -151,7 +150,7 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, int]):  # type: ignore[misc]  # P
             self.rewards = {"player_0": 0.0, "player_1": 0.0}
         else:
             first, second = RETURNS[self._winner]
-            self._finish(first, second, terminated=True)
+            self._finish(float(first), float(second), terminated=True)
         self._forget_infos()
         if self.render_mode == "human":
             self.render()

@@ -143,7 +143,7 @@ class Batch:
         return flat[:, symmetry.cells].reshape(observations.shape), symmetry.policy(policies)
 
     def _memory(self, count: int, capacity: int) -> Words:
-        return np.empty((count, capacity if self.game.rules.has_memory else 0, 2), np.uint64)
+        return np.zeros((count, capacity if self.game.rules.has_memory else 0, 2), np.uint64)
 
     def _with_room(self, states: States) -> States:
         """Return copies in which every memory has room for a step."""

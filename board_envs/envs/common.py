@@ -24,8 +24,6 @@ MASK_IN = ("observation", "info")
 RENDER_MODES = ("ansi", "human")
 START_OPTIONS = ("position", "moves", "state")
 PENALTY, CAP = 0.1, 100
-RETURNS = {-1: (0.0, 0.0), 0: (1.0, -1.0), 1: (-1.0, 1.0), 2: (0.0, 0.0)}
-"""Winner -> what each seat gets."""
 
 
 class Unknown(np.float64):

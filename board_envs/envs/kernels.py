@@ -17,7 +17,7 @@ from board_envs._bits import borrowed
 from board_envs._jit import Kernel, jitable, kernel
 from board_envs.game import Game
 from board_envs.random import below, draw, key_of
-from board_envs.types import Int8, Words
+from board_envs.types import RETURNS, Int8, Words
 
 # What a row is to do.
 SKIP, STEP, RESET, START, REPLY = range(5)
@@ -30,8 +30,7 @@ KEYS = 5
 # Rows of `ints`, int64 (7, B). STEPPED: whether the learner has acted since the last reset.
 SEAT, PLIES, LAST_MOVER, ILLEGAL, ILLEGAL_COUNT, POLICY, STEPPED = range(7)
 INTS = 7
-# Rows of `facts`, int64 (6, B): what infos tell.
-FACTS = ("to_play", "last_mover", "winner", "margin", "illegal", "plies")
+# `facts`, int64 (6, B), has a row for each of `INFO_FACTS`.
 
 # Rules for illegal actions, numbers of `common.ILLEGAL`; those that raise are found before anything moves.
 LOSE, RANDOM, IGNORE = 1, 2, 3
@@ -46,7 +45,7 @@ TIDY = 12
 Policy: TypeAlias = Callable[[Any, np.uint64, np.uint64], tuple[int, np.uint64]]
 """A jitable player: (state, key, counter) -> (action, counter after its draws)."""
 
-_RETURNS = np.array([[1.0, -1.0], [-1.0, 1.0], [0.0, 0.0]])
+_RETURNS = np.array([RETURNS[winner] for winner in (0, 1, 2)], np.float64)
 _ONE = np.uint64(1)
 _UNIT = 1.0 / (1 << 53)
 
@@ -509,6 +508,6 @@ def memory_of(state: Any) -> Words:
 
 def longer(memory: Words, capacity: int) -> Words:
     """Return the memories of a batch in a larger array."""
-    larger = np.empty((memory.shape[0], capacity, 2), np.uint64)
+    larger = np.zeros((memory.shape[0], capacity, 2), np.uint64)
     larger[:, : memory.shape[1]] = memory
     return larger

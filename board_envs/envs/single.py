@@ -14,7 +14,6 @@ from board_envs.envs.common import (
     CAP,
     PENALTY,
     RENDER_MODES,
-    RETURNS,
     Table,
     check_choice,
     check_options,
@@ -24,7 +23,7 @@ from board_envs.envs.common import (
 from board_envs.envs.opponents import Mixture, make_opponent
 from board_envs.game import Game
 from board_envs.random import Stream, check_seed
-from board_envs.types import IllegalActionError, Int8, Oracle
+from board_envs.types import RETURNS, IllegalActionError, Int8, Oracle
 
 
 class BoardEnv(Table[Any], gymnasium.Env[Any, Any]):
@@ -139,7 +138,7 @@ class BoardEnv(Table[Any], gymnasium.Env[Any, Any]):
                     self._illegal_count += 1
                     reward, truncated = -self.illegal_penalty, self._illegal_count >= self.illegal_cap
         if self._winner >= 0:
-            reward, self._over = RETURNS[self._winner][mover], True
+            reward, self._over = float(RETURNS[self._winner][mover]), True
         terminated = self._over
         self._over = terminated or truncated
         if self.render_mode == "human":

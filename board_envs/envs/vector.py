@@ -36,7 +36,7 @@ from board_envs.envs.opponents import Players, make_players
 from board_envs.envs.single import check_seat
 from board_envs.game import Game
 from board_envs.random import Stream, check_seed
-from board_envs.types import IllegalActionError, Int8, Oracle, Words
+from board_envs.types import INFO_FACTS, INFO_KEYS, IllegalActionError, Int8, Oracle, Words
 
 _PER_ENV = ("positions", "states")
 
@@ -112,7 +112,7 @@ class BoardVectorEnv(VectorEnv[Any, Any, Any]):
 
         count, rules = self.num_envs, self.game.rules
         self._words: Words = np.tile(kernels.first_words(self.game), (count, 1))
-        self._memory: Words = np.empty((count, kernels.CAPACITY if rules.has_memory else 0, 2), np.uint64)
+        self._memory: Words = np.zeros((count, kernels.CAPACITY if rules.has_memory else 0, 2), np.uint64)
         self._keys: Words = np.zeros((kernels.KEYS, count), np.uint64)
         for row in range(count):
             self._keys[kernels.KEY, row] = Stream.seeded(None).key
@@ -425,7 +425,7 @@ class BoardVectorEnv(VectorEnv[Any, Any, Any]):
             present[:, named] = True
         arrays = (masks, *facts, all_values, all_regrets)
         infos: dict[str, Any] = {}
-        for key, array, mask in zip(_KEYS, arrays, present, strict=True):
+        for key, array, mask in zip(INFO_KEYS, arrays, present, strict=True):
             infos[key] = array
             infos[f"_{key}"] = mask
         return infos
@@ -484,7 +484,6 @@ class BoardVectorEnv(VectorEnv[Any, Any, Any]):
 
 _SAVED = ("words", "memory", "keys", "ints", "over", "terminated", "begun")
 _BOUND = ("_advance", "_find_illegal", "_pool")
-_KEYS = ("action_mask", *kernels.FACTS, "action_values", "regret")
 _NO_SHARES, _NO_NUMBERS = np.ones(1), np.zeros(1, np.int64)
 
 
@@ -504,5 +503,5 @@ class _Told:
         self.masks = np.empty((count, game.num_actions), np.int8)
         self.rewards = np.zeros(count)
         self.flags = np.zeros((2, count), np.bool_)
-        self.facts = np.zeros((len(kernels.FACTS), count), np.int64)
+        self.facts = np.zeros((len(INFO_FACTS), count), np.int64)
         self.played = np.full(count, -1, np.int64)

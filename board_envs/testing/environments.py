@@ -12,18 +12,7 @@ import numpy as np
 from pettingzoo import AECEnv
 
 from board_envs.random import Stream
-
-INFO_KEYS = (
-    "action_mask",
-    "to_play",
-    "last_mover",
-    "winner",
-    "margin",
-    "illegal",
-    "plies",
-    "action_values",
-    "regret",
-)
+from board_envs.types import INFO_FACTS, INFO_KEYS
 
 
 def check_env(make: Callable[[], Any], games: int = 5, seed: int = 0) -> None:
@@ -52,7 +41,7 @@ def _check_info(info: dict[str, Any], n: int) -> None:
     mask, values = info["action_mask"], info["action_values"]
     assert (mask.dtype, mask.shape) == (np.int8, (n,)), f"the mask is {mask.dtype} {mask.shape}"
     assert (values.dtype, values.shape) == (np.float32, (n,)), f"the values are {values.dtype} {values.shape}"
-    for key in ("to_play", "last_mover", "winner", "margin", "illegal", "plies"):
+    for key in INFO_FACTS:
         assert type(info[key]) is int, f"info[{key!r}] is {info[key]!r}, no int"
     assert isinstance(info["regret"], float), f"info['regret'] is {info['regret']!r}, no float"
 

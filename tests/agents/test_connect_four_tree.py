@@ -39,15 +39,15 @@ def test_the_tree_has_the_values_of_minimax_and_ends_where_games_end():
         assert tree.score == result.value_for(1)
         assert choose_column(GAME, state, 3) == result.action
 
-        def check(node, position):
-            assert bool(node.children) or GAME.is_terminal(position) or True
+        def check(node, position, depth):
+            assert bool(node.children) == (depth > 0 and not GAME.is_terminal(position))
             for child in node.children:
                 after = GAME.step(position, child.column)
                 if GAME.is_terminal(after):
                     assert child.children == ()
-                check(child, after)
+                check(child, after, depth - 1)
 
-        check(tree, state)
+        check(tree, state, 3)
 
 
 def test_what_is_refused():

@@ -6,6 +6,7 @@ import pickle
 import pytest
 
 from board_envs import GAMES, make_game
+from board_envs.random import Stream
 from board_envs.types import IllegalActionError
 
 
@@ -56,3 +57,43 @@ def test_refusals_name_moves_as_players_do():
     game = make_game("reversi")
     with pytest.raises(IllegalActionError, match=r"'a1' is not legal in .*; legal: d3, c4, f5, e6"):
         game.text_to_action(game.initial_state(), "a1")
+
+
+def test_moves_are_read_and_written_from_any_state():
+    game = make_game("connect-four")
+    start = game.from_moves("4453")
+    actions = game.read_moves("21", start=start)
+    assert actions == [1, 0]
+    assert game.write_moves(actions, start=start) == "21"
+    assert game.from_moves("21", start=start) == game.from_moves("445321")
+    with pytest.raises(IllegalActionError, match="move 1 "):
+        make_game("nim").read_moves("1:3", start=make_game("nim").parse("1,4,5"))
+
+
+def test_a_pass_may_be_an_element_of_a_list():
+    # 4 x 4: after six moves the other player has no move (seen by playing at random; the rules say who is to move).
+    game = make_game("reversi", size=4)
+    stream = Stream.seeded(3)
+    found = 0
+    for _ in range(40):
+        state, moves = game.initial_state(), []
+        while not game.is_terminal(state):
+            legal = game.legal_actions(state)
+            action = legal[stream.below(len(legal))]
+            moves.append(game.action_to_text(state, action))
+            mover, state = game.current_player(state), game.step(state, action)
+            if not game.is_terminal(state) and game.current_player(state) == mover:
+                moves.append(["pass", "--", "PA"][found % 3])
+                found += 1
+        assert game.from_moves(moves) == state
+        assert game.from_moves(" ".join(moves)) == state
+    assert found > 10
+    with pytest.raises(IllegalActionError, match="move 1 .*a pass is written only where"):
+        game.from_moves(
+            [game.action_to_text(game.initial_state(), game.legal_actions(game.initial_state())[0]), "pass"]
+        )
+    with pytest.raises(IllegalActionError, match=r"move 1 \('pass'\)"):
+        game.from_moves(["pass"])
+    for name, moves in (("connect-four", ["4", "4", ","]), ("nim", ["1:1", ""]), ("awale", ["0", " "])):
+        with pytest.raises(IllegalActionError, match=f"move {len(moves)} "):
+            make_game(name).from_moves(moves)

@@ -9,12 +9,11 @@ import pyspiel
 import pytest
 
 import board_envs
+from board_envs import make_game
 from board_envs._bits import add
-from board_envs.games.awale import SEEDS_LIMIT, make, memory, own
+from board_envs.games.awale import PITS_LIMIT, RULESETS, SEEDS_LIMIT, make, memory, own
 from board_envs.games.awale.rules import make_moves, mark0, mark1, pits_of, row_of, trace
 from board_envs.types import IllegalActionError, Outcome, PositionError
-
-RULESETS = ["tamale", "abapa"]
 
 
 class Naive:
@@ -106,7 +105,7 @@ class Naive:
         return f"{numbers};{self.stores[self.seat]},{self.stores[1 - self.seat]} {self.seat}{mat}"
 
 
-SIZES = [(6, 4), (4, 3), (3, 3), (2, 1), (1, 1), (1, 63), (2, 30), (8, 7), (5, 1), (4, 15), (7, 2)]
+SIZES = [(6, 4), (4, 3), (3, 3), (2, 1), (1, 2), (1, 63), (2, 30), (8, 7), (5, 1), (4, 15), (7, 2)]
 
 
 @pytest.mark.parametrize("ruleset", RULESETS)
@@ -556,3 +555,32 @@ def test_drawing_turns_the_other_row():
 def test_refused_parameters(parameters, why):
     with pytest.raises(ValueError, match=why):
         make(**parameters)
+
+
+@pytest.mark.parametrize("ruleset", RULESETS)
+def test_no_size_begins_finished(ruleset):
+    for pits in range(1, PITS_LIMIT + 1):
+        for seeds in range(1, SEEDS_LIMIT // (2 * pits) + 1):
+            if (pits, seeds, ruleset) == (1, 1, "tamale"):
+                with pytest.raises(ValueError, match="begin finished"):
+                    make_game("awale", pits=pits, seeds=seeds, ruleset=ruleset)
+            else:
+                game = make_game("awale", pits=pits, seeds=seeds, ruleset=ruleset)
+                assert not game.is_terminal(game.initial_state())
+
+
+def test_equal_states_have_equal_pickles():
+    game = make_game("awale")
+    made = []
+    for _ in range(3):
+        np.frombuffer(bytearray(b"\xa5" * 4096), np.uint8).copy()  # Leaves something in memory that is used again.
+        state = game.from_moves(["2", "1", "0", "4", "3"])
+        made.append(pickle.dumps(state))
+        other = game.own(state)._replace(start=0)
+        other.history[other.length :] = 7
+        made.append(pickle.dumps(other))
+    assert len(set(made)) == 1
+    again = pickle.loads(made[0])
+    assert again == state
+    assert not again.history[again.length :].any()
+    assert game.step(again, game.legal_actions(again)[0]) == game.step(state, game.legal_actions(state)[0])

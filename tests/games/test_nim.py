@@ -163,3 +163,14 @@ def test_a_number_that_is_no_action_has_no_name(action):
     game = make((3, 4, 5))
     with pytest.raises(IllegalActionError, match=f"no action {action}; actions are 0 to 11"):
         game.notation.heap_and_count(action)
+
+
+@pytest.mark.parametrize(
+    ("move", "message"),
+    [("1:3", "from heap 1 one takes 1 to 2 objects"), ("1:9", "1 to 2 objects"), ("2:1", "nothing, it is empty"),
+     ("3:2", "one takes 1 object$"), ("4:1", "heaps are 1 to 3")],
+)  # fmt: skip
+def test_errors_name_what_a_heap_holds_now(move, message):
+    game = make((3, 4, 5))
+    with pytest.raises(IllegalActionError, match=message):
+        game.text_to_action(game.parse("2,0,1"), move)

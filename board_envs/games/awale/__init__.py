@@ -30,6 +30,11 @@ def make(pits: int = 6, seeds: int = 4, ruleset: str = "tamale") -> Game[State]:
     )
     if ruleset not in RULESETS:
         raise ValueError(f"{name}: ruleset must be {' or '.join(map(repr, RULESETS))}, not {ruleset!r}")
+    if ruleset == "tamale" and pits == seeds == 1:
+        raise ValueError(
+            f"{name}: with pits=1, seeds=1 and ruleset 'tamale' the game would begin finished, as the only move takes "
+            "all; seeds must be 2 or more"
+        )
     return _make(pits, seeds, ruleset)
 
 

@@ -30,7 +30,7 @@ class AwaleNotation:
     def position(self, configuration: Sequence[int], stores: tuple[int, int], seat: int) -> State:
         """Return the state, nothing in its memory; where the rules end the game it is ended. Nothing is checked."""
         mine, other = row_of(configuration[: self.pits]), row_of(configuration[self.pits :])
-        return self._settle(mine, other, *stores, seat, False, np.empty((SPARE, 2), np.uint64), 0, 0, ZERO, ZERO)
+        return self._settle(mine, other, *stores, seat, False, np.zeros((SPARE, 2), np.uint64), 0, 0, ZERO, ZERO)
 
     def parse(self, text: str) -> State:
         """Read a position. Without stores the seeds not on the board are shared, an odd one to the seat not to move."""

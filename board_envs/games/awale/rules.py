@@ -105,6 +105,10 @@ class State(NamedTuple):
     def __hash__(self) -> int:
         return hash(self[:7])
 
+    def __reduce__(self) -> tuple[type[State], tuple[Any, ...]]:
+        """Pickle the live memory alone, so that equal states have equal pickles."""
+        return State, tuple(own(self))
+
 
 def memory(state: State) -> Words:
     """Return the live entries of a state's memory, a view: uint64 (n, 2)."""
@@ -114,7 +118,7 @@ def memory(state: State) -> Words:
 def own(state: State, spare: int = SPARE) -> State:
     """Return the state with its own copy of the live memory and room for `spare` more entries."""
     live = state.length - state.start
-    history = np.empty((live + spare, 2), np.uint64)
+    history = np.zeros((live + spare, 2), np.uint64)
     history[:live] = memory(state)
     return state._replace(history=history, start=0, length=live)
 
@@ -400,7 +404,7 @@ def make_rules(pits: int, seeds: int, ruleset: str) -> Rules[State]:
 
     @jitable
     def initial() -> State:
-        history = np.empty((SPARE, 2), np.uint64)
+        history = np.zeros((SPARE, 2), np.uint64)
         return settle(start_row, start_row, 0, 0, 0, False, history, 0, 0, ZERO, ZERO)
 
     @jitable
@@ -457,7 +461,7 @@ def make_rules(pits: int, seeds: int, ruleset: str) -> Rules[State]:
         length = state.length
         if length < state.history.shape[0]:
             return step_with_room(state, action)
-        history = np.empty((2 * length + SPARE, 2), np.uint64)
+        history = np.zeros((2 * length + SPARE, 2), np.uint64)
         history[:length] = state.history
         return step_with_room(with_memory(state, history, state.start, length), action)
 

@@ -60,7 +60,10 @@ class NimNotation:
         return heap, action - self._bases[heap] + 1
 
     def action_of(self, heap: int, count: int) -> int:
-        """Return the action that takes `count` objects from `heap` (from 0); IllegalActionError if there is none."""
+        """Return the action that takes `count` objects from `heap` (from 0); IllegalActionError if there is none.
+
+        Counts go up to the initial size; whether the heap still has as many is for `Rules.is_legal` to say.
+        """
         if not 0 <= heap < len(self.heaps):
             raise IllegalActionError(f"there is no heap {heap + 1}; heaps are 1 to {len(self.heaps)}")
         if not 1 <= count <= self.heaps[heap]:
@@ -72,7 +75,12 @@ class NimNotation:
         match = _MOVE.fullmatch(text.strip())
         if not match:
             raise IllegalActionError(f"{text!r} is no move; moves are heap:count, as in 2:3")
-        return self.action_of(int(match[1]) - 1, int(match[2]))
+        heap, count = int(match[1]) - 1, int(match[2])
+        if 0 <= heap < len(self.heaps) and not 1 <= count <= self.sizes(state)[heap]:
+            left = self.sizes(state)[heap]
+            offered = f"1 to {left} objects" if left > 1 else "1 object" if left else "nothing, it is empty"
+            raise IllegalActionError(f"{text!r} is not legal: from heap {heap + 1} one takes {offered}")
+        return self.action_of(heap, count)
 
     def split_moves(self, text: str) -> list[str]:
         """Cut at the spaces."""
