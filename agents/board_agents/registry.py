@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import inspect
 from collections.abc import Callable
 from importlib.metadata import entry_points
@@ -11,6 +10,7 @@ from typing import Any, cast
 
 from board_agents.agent import Agent, CallableAgent
 from board_agents.specs import read_parameters, spec_parameters, unknown_name
+from board_agents.support import Support, load, own_support, support_of
 from board_envs.game import Game
 from board_envs.types import MissingExtraError, Oracle, SpecError
 
@@ -20,39 +20,17 @@ AGENTS: dict[str, str] = {
     "minimax": "board_agents.search.minimax:MinimaxAgent",
     "alpha-beta": "board_agents.search.alpha_beta:AlphaBetaAgent",
     "mcts": "board_agents.search.mcts:MctsAgent",
-    "nim-xor": "board_agents.games.nim.xor_agent:NimXorAgent",
-    "nim-astar": "board_agents.games.nim.astar_agent:NimAStarAgent",
-    "table": "board_agents.games.awale.table_agent:TableAgent",
     "human": "board_agents.players.human:HumanAgent",
     "program": "board_agents.players.program:ProgramAgent",
     "sb3": "board_agents.players.policy_files:Sb3Agent",
     "torch": "board_agents.players.policy_files:TorchAgent",
     "open-spiel": "board_agents.players.open_spiel:OpenSpielAgent",
-    "kaggle": "board_agents.players.kaggle:KaggleAgent",
-    "perfect": "board_agents.games.connect_four:PerfectConnectFourAgent",
-    "reversi": "board_agents.games.reversi.level_agent:ReversiAgent",
 }
-"""Name -> "module:class"; the class is called as ``cls(game, **parameters)``."""
+"""Name -> "module:class" of agents for every game, called as ``cls(game, **parameters)``; a game's own stand in its
+SUPPORT."""
 
-ORACLES: dict[str, str] = {
-    "closed-form": "board_agents.games.nim.closed_form:NimOracle",
-    "exhaustive": "board_agents.search.exhaustive:ExhaustiveOracle",
-    "reversi-endgame": "board_agents.games.reversi:ReversiOracle",
-    "awale-tables": "board_agents.games.awale:AwaleOracle",
-    "connect-four-solver": "board_agents.games.connect_four:ConnectFourOracle",
-}
-"""Name -> "module:class" of the oracles."""
-
-DEFAULT_ORACLES: dict[str, str] = {
-    "nim": "closed-form",
-    "reversi": "reversi-endgame",
-    "awale": "awale-tables",
-    "connect-four": "connect-four-solver",
-}
-"""Game -> spec of what ``make_oracle(game)`` gives; "exhaustive" for a game that is not listed or without its extra."""
-
-DEFAULT_ESTIMATES: dict[str, str] = {"reversi": "reversi:level=8"}
-"""Game -> spec of the agent whose ``analyse`` estimates what no oracle reaches."""
+ORACLES: dict[str, str] = {"exhaustive": "board_agents.search.exhaustive:ExhaustiveOracle"}
+"""Name -> "module:class" of oracles for every game; a game's own stand in its SUPPORT."""
 
 GROUP = "board_envs.agents"
 """Entry-point group of other packages' agents: name -> class or function ``(game, **parameters) -> Agent``."""
@@ -60,7 +38,26 @@ GROUP = "board_envs.agents"
 
 def agent_names() -> list[str]:
     """List the agents' names, ours first, then those of installed packages."""
-    return list(dict.fromkeys([*AGENTS, *sorted(point.name for point in entry_points(group=GROUP))]))
+    return list(dict.fromkeys([*_agents(), *sorted(point.name for point in entry_points(group=GROUP))]))
+
+
+def oracle_names() -> list[str]:
+    """List the oracles' names, those for every game first."""
+    return list(_oracles())
+
+
+def _agents(game: str | None = None) -> dict[str, str]:
+    """Return the agents for every game and those of our games, and of `game` wherever it comes from."""
+    return dict(AGENTS | {name: path for record in _records(game) for name, path in record.agents.items()})
+
+
+def _oracles(game: str | None = None) -> dict[str, str]:
+    return dict(ORACLES | {name: path for record in _records(game) for name, path in record.oracles.items()})
+
+
+def _records(game: str | None) -> list[Support]:
+    """Return the records read for a name: a stranger's first, so that one of ours keeps its name."""
+    return [*([] if game is None else [support_of(game)]), *own_support().values()]
 
 
 def make_agent(spec: str, game: Game[Any]) -> Agent:
@@ -82,14 +79,19 @@ def make_oracle(game: Game[Any], spec: str | None = None) -> Oracle:
     """Return what knows exact values of a game: the best there is, or the one that `spec` names (SpecError if none)."""
     if spec is None:
         with contextlib.suppress(MissingExtraError):
-            return cast(Oracle, _make("oracle", DEFAULT_ORACLES.get(game.name, "exhaustive"), game, _oracle_class))
+            return make_oracle(game, default_oracle(game.name))
         spec = "exhaustive"
     return cast(Oracle, _make("oracle", spec, game, _oracle_class))
 
 
+def default_oracle(game: str) -> str:
+    """Return the name of a game's best oracle: the first in its SUPPORT, else "exhaustive"."""
+    return next(iter(support_of(game).oracles), "exhaustive")
+
+
 def make_estimator(game: Game[Any]) -> Any:
     """Return the agent whose ``analyse(state)`` estimates positions of a game; None if there is none for it here."""
-    spec = DEFAULT_ESTIMATES.get(game.name)
+    spec = support_of(game.name).estimator
     if spec is not None:
         # Not for this size, or without its extra.
         with contextlib.suppress(SpecError, MissingExtraError):
@@ -118,32 +120,34 @@ def agent_parameters(name: str) -> dict[str, inspect.Parameter]:
     return spec_parameters(_agent_class(name))
 
 
-def _agent_class(name: str) -> Callable[..., Any]:
-    if name in AGENTS:
-        return _load(AGENTS[name])
+def oracle_parameters(name: str, game: str | None = None) -> dict[str, inspect.Parameter]:
+    """Return the parameters of an oracle by its name."""
+    return spec_parameters(_oracle_class(name, game))
+
+
+def _agent_class(name: str, game: str | None = None) -> Callable[..., Any]:
+    known = _agents(game)
+    if name in known:
+        return load(known[name])
     for point in entry_points(group=GROUP, name=name):
         return cast("Callable[..., Any]", point.load())
     raise unknown_name("agent", name, agent_names())
 
 
-def _oracle_class(name: str) -> Callable[..., Any]:
-    if name not in ORACLES:
-        raise unknown_name("oracle", name, list(ORACLES))
-    return _load(ORACLES[name])
+def _oracle_class(name: str, game: str | None = None) -> Callable[..., Any]:
+    known = _oracles(game)
+    if name not in known:
+        raise unknown_name("oracle", name, list(known))
+    return load(known[name])
 
 
-def _load(path: str) -> Callable[..., Any]:
-    module, _, name = path.partition(":")
-    return cast("Callable[..., Any]", getattr(importlib.import_module(module), name))
-
-
-def _make(kind: str, spec: str, game: Game[Any], find: Callable[[str], Callable[..., Any]]) -> Any:
+def _make(kind: str, spec: str, game: Game[Any], find: Callable[[str, str], Callable[..., Any]]) -> Any:
     if not isinstance(spec, str):
         raise SpecError(f"the spec of an {kind} is a text such as 'name:key=value', not {spec!r}")
     if not isinstance(game, Game):
         raise TypeError(f"{kind} {spec!r}: expected a game (make_game(...)), not {game!r}")
     name, _, rest = spec.partition(":")
-    make = find(name.strip())
+    make = find(name.strip(), game.name)
     parameters = read_parameters(f"{kind} {spec!r}", rest, make)
     try:
         return make(game, **parameters)

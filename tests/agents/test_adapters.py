@@ -13,8 +13,8 @@ from board_agents import make_agent
 from board_agents.agent import observation_of
 from board_agents.arena import play_game
 from board_agents.arena.records.game_record import Ending
+from board_agents.games.connect_four.kaggle_agent import KaggleAgent
 from board_agents.players.human import HumanAgent
-from board_agents.players.kaggle import KaggleAgent
 from board_agents.players.open_spiel import OpenSpielAgent
 from board_agents.players.policy_files import _choose
 from board_agents.players.program import ProgramAgent, ProgramCrashError, ProgramTimeoutError

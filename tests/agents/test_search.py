@@ -11,8 +11,9 @@ from agents_common import GAMES, identify, random_positions
 
 from board_agents import make_agent
 from board_agents.agent import observation_of
+from board_agents.games.reversi.square_evaluation import square_weights
 from board_agents.search.alpha_beta import AlphaBetaAgent
-from board_agents.search.evaluations import evaluation_names, named_evaluation, square_weights, win_value
+from board_agents.search.evaluations import evaluation_names, named_evaluation, win_value
 from board_agents.search.minimax import GreedyAgent, MinimaxAgent
 from board_envs import make_game
 from board_envs.games.connect_four import alignments

@@ -6,7 +6,7 @@ import functools
 import json as jsons
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -27,9 +27,11 @@ from board_agents.cli.console import (
     print_json,
     read_game,
 )
-from board_agents.registry import DEFAULT_ESTIMATES, DEFAULT_ORACLES, make_estimator, make_oracle
+from board_agents.registry import default_oracle, make_estimator, make_oracle, oracle_parameters
 from board_agents.search.interpreted import SearchResult
+from board_agents.support import exact_unit, load, support_of, value_unit
 from board_envs.game import Game
+from board_envs.registry import GAMES
 from board_envs.types import IllegalActionError, Oracle, PositionError
 
 LONGEST_LINE = 10_000
@@ -56,7 +58,8 @@ def command(
         str | None, typer.Option(metavar="SPEC", help="Another oracle than the best there is, with its limits.")
     ] = None,
     empties_to_winner: Annotated[
-        bool, typer.Option("--empties-to-winner", help="Reversi: count empty squares at the end for the winner.")
+        bool,
+        typer.Option("--empties-to-winner", help="Count empty squares at the end for the winner."),
     ] = False,
     json: AsJson = False,
 ) -> None:
@@ -65,11 +68,12 @@ def command(
     if stdin and position is not None:
         raise UserError("--stdin brings the positions; give none beside it")
     if empties_to_winner:
-        if game.name != "reversi":
-            raise UserError(f"--empties-to-winner is about reversi, not {game.name}")
+        if not _has_rules(game.name):
+            known = ", ".join(filter(_has_rules, GAMES))
+            raise UserError(f"--empties-to-winner is a rule of {known}, not of {game.name}")
         if oracle is not None:
             raise UserError("--empties-to-winner and --oracle exclude each other; write rule=empties-to-winner there")
-        oracle = f"{DEFAULT_ORACLES.get(game.name, 'exhaustive')}:rule=empties-to-winner"
+        oracle = f"{default_oracle(game.name)}:rule=empties-to-winner"
     judge = make_oracle(game, oracle)
     if stdin:
         _stream(game, judge, moves)
@@ -81,6 +85,11 @@ def command(
         print_json(analysis.as_data())
     else:
         _show(analysis)
+
+
+def _has_rules(name: str) -> bool:
+    """Whether a game's oracle offers several rules of counting."""
+    return "rule" in oracle_parameters(default_oracle(name), name)
 
 
 def read_position(game: Game[Any], text: str | None, moves: bool) -> Any:
@@ -166,7 +175,7 @@ class Analysis:
         if self.estimate is not None:
             found = self.estimate
             data["estimate"] = {
-                "agent": DEFAULT_ESTIMATES[game.name],
+                "agent": support_of(game.name).estimator,
                 "depth": found.depth,
                 "value": round(found.value, 2),
                 "moves": {self.name(action): round(value, 2) for action, value in found.values.items()},
@@ -182,13 +191,15 @@ class Analysis:
 def analyse(game: Game[Any], oracle: Oracle, state: Any) -> Analysis:
     """Ask an oracle for everything about a position."""
     unit, began = unit_of(oracle, game), time.perf_counter()
+    support = support_of(game.name)
+    count_plies = load(support.plies) if support.plies is not None and unit == exact_unit(game) else None
     if game.is_terminal(state):
-        return Analysis(game, state, unit, {}, {} if unit in PLIES else None, [], 0.0)
+        return Analysis(game, state, unit, {}, None if count_plies is None else {}, [], 0.0)
     answer = oracle.action_values(state)
     values = None if answer is None else {action: answer[action] for action in sorted(answer)}
     plies = None
-    if unit in PLIES:
-        plies = {action: PLIES[unit](game, state, value) for action, value in (values or {}).items()}
+    if count_plies is not None:
+        plies = {action: count_plies(game, state, value) for action, value in (values or {}).items()}
     if values is None:
         estimator = _estimator(game)
         estimate = None if estimator is None else estimator.analyse(state)
@@ -216,29 +227,10 @@ def best_line(game: Game[Any], oracle: Oracle, state: Any, values: dict[int, flo
     return actions
 
 
-def _pons_plies(game: Game[Any], state: Any, value: float) -> int:
-    from board_agents.games.connect_four.solver import plies_to_end
-
-    stones = int(game.observe(state, 0).sum())
-    return plies_to_end(int(value), stones, int(game.observe(state, 0)[..., 0].size))
-
-
-PLIES: dict[str, Callable[[Game[Any], Any, float], int]] = {"pons": _pons_plies}
-"""Unit -> how many plies a game of that value lasts, for units that say it."""
-
-
 def words(analysis: Analysis, action: int, value: float) -> str:
     """Say what an action's value means for the mover."""
-    if analysis.unit == "win":
-        return "wins" if value > 0 else "loses" if value < 0 else "draws"
-    if analysis.plies is not None:
-        result = "wins" if value > 0 else "loses" if value < 0 else "draws"
-        return f"{result} in {analysis.plies[action]} plies"
-    if analysis.game.values_to_come:
-        sign = "more" if value > 0 else "less"
-        unit = analysis.unit.removesuffix("s") if abs(value) == 1 else analysis.unit
-        return f"{abs(value):g} {unit} {sign} than the other from here" if value else "equal from here"
-    return f"wins by {value:g}" if value > 0 else f"loses by {-value:g}" if value < 0 else "draws"
+    plies = None if analysis.plies is None else analysis.plies[action]
+    return value_unit(analysis.game, analysis.unit).describe(value, plies)
 
 
 def line_texts(game: Game[Any], state: Any, actions: list[int]) -> list[str]:
@@ -286,7 +278,7 @@ def _show_values(analysis: Analysis, values: dict[int, float]) -> None:
 
 def _show_estimate(analysis: Analysis, estimate: SearchResult) -> None:
     game, console = analysis.game, out()
-    console.print(f"estimates of {DEFAULT_ESTIMATES[game.name]}, {estimate.depth} plies ahead:", markup=False)
+    console.print(f"estimates of {support_of(game.name).estimator}, {estimate.depth} plies ahead:", markup=False)
     table = Table("move", f"estimate ({analysis.unit})")
     for action, value in sorted(estimate.values.items(), key=lambda item: -item[1]):
         table.add_row(Text(analysis.name(action)), f"about {value:+.1f}")

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from board_agents.agent import GameAgent
+from board_agents.support import OpenSpielForm, outside_form
 from board_envs.game import Game
 from board_envs.types import IllegalActionError, MissingExtraError, PositionError, SpecError
 
 SEARCH_LIMIT = 30_000
 """Positions looked at to find moves that lead to the one shown."""
-_PASS = 64
-"""OpenSpiel's action for a skipped seat in Othello."""
+
+
+def open_spiel_form(game: Game[Any]) -> OpenSpielForm:
+    """Return a game's form in OpenSpiel; SpecError if OpenSpiel does not have its rules."""
+    form = outside_form(game, "open-spiel")
+    if form is None:
+        raise SpecError(f"OpenSpiel has no game with the rules of {game!r}")
+    return cast(OpenSpielForm, form)
 
 
 def load_open_spiel(game: Game[Any]) -> Any:
@@ -26,19 +33,8 @@ def load_open_spiel(game: Game[Any]) -> Any:
         import pyspiel
     except ImportError as error:
         raise MissingExtraError("OpenSpiel", "dev") from error
-    parameters = game.parameters
-    if game.name == "connect-four":
-        rows, columns, connect = (parameters[key] for key in ("rows", "columns", "connect"))
-        return pyspiel.load_game("connect_four", {"rows": rows, "columns": columns, "x_in_row": connect})
-    if game.name == "nim":
-        heaps = ";".join(map(str, parameters["heaps"]))
-        return pyspiel.load_game("nim", {"pile_sizes": heaps, "is_misere": parameters["misere"]})
-    if game.name == "reversi" and parameters["size"] == 8:
-        return pyspiel.load_game("othello")
-    if game.name == "awale" and parameters["ruleset"] == "abapa":
-        sizes = {"num_houses_per_player": parameters["pits"], "num_seeds_per_house": parameters["seeds"]}
-        return pyspiel.load_game("oware", sizes)
-    raise SpecError(f"OpenSpiel has no game with the rules of {game!r}")
+    form = open_spiel_form(game)
+    return pyspiel.load_game(form.name, dict(form.parameters))
 
 
 class OpenSpielAgent(GameAgent):
@@ -48,7 +44,7 @@ class OpenSpielAgent(GameAgent):
     or from the start of the game, to the present one. So the first position of a game may be some plies in.
 
     Args:
-        game: a game whose rules OpenSpiel has: Connect Four, Nim, Reversi 8 x 8, Awalé "abapa".
+        game: a game whose SUPPORT names OpenSpiel's game of the same rules.
         bot: "mcts", "uniform-random", or a function ``(pyspiel game, seed) -> pyspiel.Bot``.
         simulations: of "mcts", with one random playout each.
 
@@ -58,7 +54,7 @@ class OpenSpielAgent(GameAgent):
         self, game: Game[Any], *, bot: str | Callable[[Any, int], Any] = "mcts", simulations: int = 1000
     ) -> None:
         super().__init__(game)
-        self._open_spiel = load_open_spiel(game)
+        self._form, self._open_spiel = open_spiel_form(game), load_open_spiel(game)
         self.simulations = simulations
         if isinstance(bot, str) and bot not in ("mcts", "uniform-random"):
             raise SpecError(f"bot is 'mcts' or 'uniform-random', not {bot!r}")
@@ -81,7 +77,7 @@ class OpenSpielAgent(GameAgent):
 
     def __setstate__(self, values: dict[str, Any]) -> None:
         self.__dict__.update(values)
-        self._open_spiel = load_open_spiel(self.game)
+        self._form, self._open_spiel = open_spiel_form(self.game), load_open_spiel(self.game)
         self._bots = {}
         self._state = self.game.initial_state()
         self._theirs = self._open_spiel.new_initial_state()
@@ -122,10 +118,7 @@ class OpenSpielAgent(GameAgent):
         )
 
     def _to_theirs(self, state: Any, action: int) -> int:
-        if self.game.name != "nim":
-            return action
-        heap, count = (int(part) for part in self.game.action_to_text(state, action).split(":"))
-        return (count - 1) * len(self.game.parameters["heaps"]) + heap - 1
+        return action if self._form.action is None else self._form.action(state, action)
 
     def _follow(self, target: Any) -> None:
         """Bring OpenSpiel's state to the position shown."""
@@ -141,8 +134,8 @@ class OpenSpielAgent(GameAgent):
         for action in line:
             self._theirs.apply_action(self._to_theirs(self._state, action))
             self._state = self.game.step(self._state, action)
-            while not self._theirs.is_terminal() and self._theirs.legal_actions() == [_PASS]:
-                self._theirs.apply_action(_PASS)
+            while not self._theirs.is_terminal() and self._theirs.legal_actions() == [self._form.skip]:
+                self._theirs.apply_action(self._form.skip)
 
     def _line(self, start: Any, target: Any) -> list[int] | None:
         """Return a shortest line of moves between two positions, breadth first; None if it is too far."""

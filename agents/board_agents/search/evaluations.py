@@ -3,8 +3,7 @@
 An evaluation is a function of a state, in player_0's view: larger is better for player_0. Those named here are
 jitable, so that compiled search runs them; a user's own may be any Python function of a state.
 
-Sources: the matrix evaluation and the win value 10000 of the Reversi problem (EPITA 2024); the grid score and the win
-value 100 + 10 (levels left) of the exercise "puissance 4" (Bac NSI 2026, Amérique du Nord).
+Every game has "margin" and "zero"; a game's own evaluations and its win value stand in its SUPPORT.
 """
 
 from __future__ import annotations
@@ -13,17 +12,14 @@ import functools
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from board_envs._bits import popcount
+from board_agents.support import load, support_of
 from board_envs._jit import jitable
 from board_envs.game import Game
-from board_envs.games.connect_four import alignments
-from board_envs.games.connect_four.rules import bit_index
-from board_envs.games.reversi.rules import bit_index as reversi_bits
 from board_envs.types import SpecError
 
 Evaluation: TypeAlias = Callable[[Any], float]
@@ -40,113 +36,66 @@ class WinValue:
     step: int = 0
 
 
-def _margin(game: Game[Any]) -> Evaluation:
+def margin(game: Game[Any]) -> Evaluation:
+    """Points so far, player_0's minus player_1's."""
     return game.rules.margin
 
 
-def _zero(game: Game[Any]) -> Evaluation:
+def zero(game: Game[Any]) -> Evaluation:
+    """Nothing but wins and losses counts."""
+
     @jitable
-    def zero(state: Any) -> int:
+    def nothing(state: Any) -> int:
         return 0
 
-    return zero
+    return nothing
 
 
-def _grid(game: Game[Any]) -> Evaluation:
-    """Lines through player_0's stones minus lines through player_1's: the source's score, sign changed."""
-    rows, columns, connect = (game.parameters[key] for key in ("rows", "columns", "connect"))
-    values, masks = _masks(alignments(rows, columns, connect), bit_index(rows, columns))
-    kinds = len(values)
+def weight_masks(weights: NDArray[np.int64], bits: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+    """Return the distinct weights of cells, int64 (k,), and the cells of each as a board, uint64 (k,).
 
-    @jitable
-    def grid(state: Any) -> int:
-        total = 0
-        for kind in range(kinds):
-            cells = masks[kind]
-            total += int(values[kind]) * (popcount(state.player_0 & cells) - popcount(state.player_1 & cells))
-        return total
+    Zero is left out. A weighted sum over a board is then one count of bits a weight.
 
-    return grid
+    Args:
+        weights: of the cells.
+        bits: of the cells, in the same shape: number of each one's bit.
 
-
-_QUADRANT = ((100, -20, 10, 5), (-20, -50, -2, -2), (10, -2, -1, -1), (5, -2, -1, -1))
-"""The classic weights of a quarter of a Reversi board, its corner first; smaller boards use its outer part."""
-
-
-def square_weights(size: int) -> NDArray[np.int64]:
-    """Return the weight of each Reversi square: int64 (size, size), symmetric, at most 100."""
-    quarter = np.array(_QUADRANT, np.int64)[: size // 2, : size // 2]
-    half = np.concatenate([quarter, quarter[:, ::-1]], axis=1)
-    return np.concatenate([half, half[::-1]])
-
-
-def _squares(game: Game[Any]) -> Evaluation:
-    """The source's sum of p[i][j] F[i][j], with F of `square_weights`."""
-    size = game.parameters["size"]
-    weights, bits = square_weights(size), reversi_bits(size)
-    values, masks = _masks(weights, bits)
-    kinds = len(values)
-
-    @jitable
-    def squares(state: Any) -> int:
-        total = 0
-        for kind in range(kinds):
-            cells = masks[kind]
-            total += int(values[kind]) * (popcount(state.black & cells) - popcount(state.white & cells))
-        return total
-
-    return squares
-
-
-def _masks(weights: NDArray[np.int64], bits: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-    """Return the distinct weights, int64 (k,), and the cells of each as a board, uint64 (k,): one count a weight."""
+    """
     values = np.array([value for value in np.unique(weights) if value], np.int64)
     return values, np.array([sum(1 << bit for bit in bits[weights == value].tolist()) for value in values], np.uint64)
 
 
-def _connect_four_win(game: Game[Any]) -> WinValue:
-    """100 on the source's board; on others more, if the lines through all good cells can reach 100."""
-    size = tuple(game.parameters[key] for key in ("rows", "columns", "connect"))
-    if size == (6, 7, 4):
-        return WinValue(100, 10)
-    counts = np.sort(alignments(*size).ravel())
-    largest = int(counts[counts.size // 2 :].sum() - counts[: counts.size // 2].sum())
-    return WinValue(max(100, 1 + largest), 10)
-
-
-EVALUATIONS: dict[str, dict[str, Callable[[Game[Any]], Evaluation]]] = {
-    "reversi": {"squares": _squares, "discs": _margin},
-    "connect-four": {"grid": _grid},
-    "awale": {"stores": _margin},
-    "nim": {},
+_COMMON: dict[str, str] = {
+    "margin": "board_agents.search.evaluations:margin",
+    "zero": "board_agents.search.evaluations:zero",
 }
-"""Game -> name -> factory; the first is the game's default. "margin" and "zero" are there for every game."""
+DEFAULT_WIN = WinValue(10_000)
 
-_COMMON: dict[str, Callable[[Game[Any]], Evaluation]] = {"margin": _margin, "zero": _zero}
-_WINS: dict[str, Callable[[Game[Any]], WinValue]] = {"connect-four": _connect_four_win}
-_DEFAULT_WIN = WinValue(10_000)
+
+def _evaluations(game: Game[Any]) -> dict[str, str]:
+    return {**support_of(game.name).evaluations, **_COMMON}
 
 
 def evaluation_names(game: Game[Any]) -> list[str]:
     """List the named evaluations of a game, its default first."""
-    return list({**EVALUATIONS.get(game.name, {}), **_COMMON})
+    return list(_evaluations(game))
 
 
 @functools.cache
 def named_evaluation(game: Game[Any], name: str) -> Evaluation:
     """Return a named evaluation ("default" is the first of `evaluation_names`); SpecError lists the names."""
-    known = {**EVALUATIONS.get(game.name, {}), **_COMMON}
+    known = _evaluations(game)
     key = next(iter(known)) if name == "default" else name
     if key not in known:
         raise SpecError(f"{game.name} has no evaluation {name!r}; it has: {', '.join(known)}")
-    return known[key](game)
+    return cast(Evaluation, load(known[key])(game))
 
 
 @functools.cache
 def win_value(game: Game[Any]) -> WinValue:
     """Return what a won position of a game is worth."""
-    special = _WINS.get(game.name)
-    return _DEFAULT_WIN if special is None else special(game)
+    special = support_of(game.name).win_value
+    return DEFAULT_WIN if special is None else cast(WinValue, load(special)(game))
 
 
 def load_evaluation(path: str) -> Evaluation:

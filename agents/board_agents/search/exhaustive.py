@@ -6,10 +6,10 @@ answers with None, never with a guess.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
-from board_envs._bits import popcount
+from board_agents.support import HistoryKey, exact_unit, load, support_of
 from board_envs.game import Game, check_int
 
 DEPTH_LIMIT = 400
@@ -26,18 +26,14 @@ class _TooLargeError(Exception):
 class ExhaustiveOracle:
     """Exact action values by search to the end, in the game's unit.
 
-    Reversi: the final difference in discs; Awalé: the difference in seeds still to come; Connect Four: Pons' score,
-    (cells + 1 - stones before the winning move) // 2; Nim: +1 or -1.
-
-    A position of Awalé is worth what it is worth in its game: a repetition depends on the configurations that came
-    before. The memory is therefore keyed by a position *and* by those earlier configurations that can still come back
-    from it.
+    A finished game is worth its margin, or what the game's SUPPORT says. Where rules remember earlier positions, a
+    position is worth what it is worth in its game; the memory is then keyed by the game's history key.
 
     Args:
         game: the game.
-        budget: new positions looked at in one call of `action_values` (a few seconds' worth; one of Awalé, whose
-            history costs time, counts for four); beyond it the answer is None. What was found stays in memory, so that
-            asking again goes further.
+        budget: new positions looked at in one call of `action_values` (a few seconds' worth; one whose history costs
+            time counts for several); beyond it the answer is None. What was found stays in memory, so that asking
+            again goes further.
 
     Attributes:
         unit: of the values.
@@ -49,9 +45,13 @@ class ExhaustiveOracle:
         self.budget = check_int("exhaustive", "budget", budget, 1, 10**9)
         self._memory: dict[Any, tuple[int, int]] = {}
         self._left = 0
-        self.unit = "pons" if game.name == "connect-four" else game.unit
-        self._end = _ENDINGS.get(game.name, _margin_at_end)(game)
-        self._awale = AwaleKeys(game, self._spend) if game.name == "awale" else None
+        support = support_of(game.name)
+        self.unit = exact_unit(game)
+        final_value = _margin_at_end if support.final_value is None else load(support.final_value)
+        self._end: Callable[[Any], int] = final_value(game)
+        self._history: HistoryKey | None = None
+        if support.history_key is not None:
+            self._history = load(support.history_key)(game, self._spend)
 
     def action_values(self, state: Any) -> dict[int, float] | None:
         """Return the exact value of each legal action for the mover, {} if the game is over, None beyond the budget."""
@@ -73,7 +73,7 @@ class ExhaustiveOracle:
         return values
 
     def _gained(self, state: Any, child: Any) -> int:
-        """Return what a move itself adds to the value: Awalé counts what is still to come."""
+        """Return what a move itself adds where values count what is still to come."""
         if not self.game.values_to_come:
             return 0
         return int(self.game.rules.margin(child)) - int(self.game.rules.margin(state))
@@ -83,7 +83,7 @@ class ExhaustiveOracle:
         rules = self.game.rules
         if rules.winner(state) >= 0:
             return self._end(state)
-        key = tuple(self.game.pack(state).tolist()) if self._awale is None else self._awale.key(state)
+        key: Hashable = tuple(self.game.pack(state).tolist()) if self._history is None else self._history.key(state)
         least, most = self._memory.get(key, (-_INFINITY, _INFINITY))
         if least >= beta or least == most:
             return least
@@ -117,112 +117,10 @@ class ExhaustiveOracle:
         return best
 
     def _spend(self) -> None:
-        self._left -= 1 if self._awale is None else 4
+        self._left -= 1 if self._history is None else self._history.cost
         if self._left < 0:
             raise _TooLargeError
 
 
-class AwaleKeys:
-    """What the value of an Awalé position depends on: the board, and the earlier configurations it can come back to.
-
-    Moves without harvest make a graph of configurations; an earlier configuration can come back exactly if it lies in
-    the same strongly connected component as the present one. Components are found by Tarjan's algorithm.
-
-    Args:
-        game: Awalé.
-        spend: called for each configuration looked at.
-
-    """
-
-    def __init__(self, game: Game[Any], spend: Callable[[], None]) -> None:
-        self._game, self._spend = game, spend
-        # OpenSpiel's rules tell movers apart and end a game by its stores.
-        self._abapa = game.parameters["ruleset"] == "abapa"
-        self._component: dict[tuple[int, int], int] = {}
-
-    def key(self, state: Any) -> tuple[Any, ...]:
-        """Return a hashable key."""
-        configuration = self._configuration(state)
-        if configuration not in self._component:
-            self._find_components(state)
-        component = self._component[configuration]
-        earlier = map(tuple, state.history[state.start : state.length].tolist())
-        relevant = frozenset(entry for entry in earlier if self._component.get(entry) == component)
-        stores = (state.store0, state.store1) if self._abapa else ()
-        return (*configuration, state.seat, *stores, relevant)
-
-    def _configuration(self, state: Any) -> tuple[int, int]:
-        mine, other = (state.row0, state.row1) if state.seat == 0 else (state.row1, state.row0)
-        return int(mine) | (state.seat << 7 if self._abapa else 0), int(other)
-
-    def _successors(self, state: Any) -> list[Any]:
-        """Return the unfinished states one move without harvest away, none of them with a memory of others."""
-        rules = self._game.rules
-        start = state._replace(start=0, length=0)
-        after = [rules.step(start, rules.nth(start, k)) for k in range(rules.count(start))]
-        return [child for child in after if child.winner < 0 and child.length > child.start]
-
-    def _find_components(self, root: Any) -> None:
-        root = self._game.own(root)
-        index: dict[tuple[int, int], int] = {}
-        low: dict[tuple[int, int], int] = {}
-        path: list[tuple[int, int]] = []
-        on_path: set[tuple[int, int]] = set()
-        work: list[tuple[tuple[int, int], list[Any]]] = []
-
-        def enter(state: Any) -> None:
-            self._spend()
-            name = self._configuration(state)
-            index[name] = low[name] = len(index)
-            path.append(name)
-            on_path.add(name)
-            work.append((name, self._successors(state)))
-
-        enter(root)
-        while work:
-            name, children = work[-1]
-            if children:
-                child = children.pop()
-                other = self._configuration(child)
-                if other in on_path:
-                    low[name] = min(low[name], index[other])
-                elif other not in self._component:
-                    enter(child)
-                continue
-            work.pop()
-            if work:
-                low[work[-1][0]] = min(low[work[-1][0]], low[name])
-            if low[name] == index[name]:
-                number = len(self._component)
-                while True:
-                    member = path.pop()
-                    on_path.discard(member)
-                    self._component[member] = number
-                    if member == name:
-                        break
-
-
 def _margin_at_end(game: Game[Any]) -> Callable[[Any], int]:
     return lambda state: int(game.rules.margin(state))
-
-
-def _nothing_to_come(game: Game[Any]) -> Callable[[Any], int]:
-    return lambda state: 0
-
-
-def _pons_score(game: Game[Any]) -> Callable[[Any], int]:
-    """Connect Four: the faster the win, the higher; every stone later costs half a point."""
-    cells = game.parameters["rows"] * game.parameters["columns"]
-
-    def score(state: Any) -> int:
-        stones_before = popcount(state.player_0) + popcount(state.player_1) - 1
-        return int(game.rules.margin(state)) * ((cells + 1 - stones_before) // 2)
-
-    return score
-
-
-_ENDINGS: dict[str, Callable[[Game[Any]], Callable[[Any], int]]] = {
-    "connect-four": _pons_score,
-    "awale": _nothing_to_come,
-}
-"""Game -> what a finished state is worth in player_0's view; the margin where nothing is said."""

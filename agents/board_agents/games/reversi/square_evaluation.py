@@ -1,0 +1,45 @@
+"""Reversi's evaluation by the classic weights of squares.
+
+Source: the matrix evaluation of the Reversi problem (EPITA 2024).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from board_agents.search.evaluations import Evaluation, weight_masks
+from board_envs._bits import popcount
+from board_envs._jit import jitable
+from board_envs.game import Game
+from board_envs.games.reversi.rules import bit_index
+
+_QUADRANT = ((100, -20, 10, 5), (-20, -50, -2, -2), (10, -2, -1, -1), (5, -2, -1, -1))
+"""The classic weights of a quarter of a Reversi board, its corner first; smaller boards use its outer part."""
+
+
+def square_weights(size: int) -> NDArray[np.int64]:
+    """Return the weight of each Reversi square: int64 (size, size), symmetric, at most 100."""
+    quarter = np.array(_QUADRANT, np.int64)[: size // 2, : size // 2]
+    half = np.concatenate([quarter, quarter[:, ::-1]], axis=1)
+    return np.concatenate([half, half[::-1]])
+
+
+def squares(game: Game[Any]) -> Evaluation:
+    """The source's sum of p[i][j] F[i][j], with F of `square_weights`."""
+    size = game.parameters["size"]
+    weights, bits = square_weights(size), bit_index(size)
+    values, masks = weight_masks(weights, bits)
+    kinds = len(values)
+
+    @jitable
+    def difference(state: Any) -> int:
+        total = 0
+        for kind in range(kinds):
+            cells = masks[kind]
+            total += int(values[kind]) * (popcount(state.black & cells) - popcount(state.white & cells))
+        return total
+
+    return difference

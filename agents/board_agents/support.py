@@ -1,0 +1,191 @@
+"""SUPPORT: the agents' half of a game as one record, and where the records are found.
+
+A game of ours has a package of its name in ``board_agents.games`` that defines ``SUPPORT``; another package declares
+an entry point in the group ``board_envs.support``, game name -> ``"module:attribute"``. A game without a record still
+plays: its evaluation is the margin, its oracle the exhaustive search.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Protocol, cast
+
+from board_envs.game import Game
+from board_envs.registry import snake_name
+from board_envs.types import MissingExtraError, SpecError
+
+GROUP = "board_envs.support"
+"""Entry-point group of other packages' records: game name -> "module:attribute"."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What exact values count, and what one means for the seat to move.
+
+    The three sentences may hold ``{value}`` (the value without its sign), ``{unit}`` (singular or plural to match) and
+    ``{plies}`` (plies to the end, if the game's `Support.plies` gives them).
+
+    Attributes:
+        name: as printed beside values, e.g. "discs".
+        singular: for one.
+        won: the sentence for a value above 0.
+        lost: below 0.
+        equal: for 0.
+
+    """
+
+    name: str
+    singular: str
+    won: str = "wins by {value}"
+    lost: str = "loses by {value}"
+    equal: str = "draws"
+
+    def describe(self, value: float, plies: int | None = None) -> str:
+        """Say what a value means for the mover."""
+        sentence = self.won if value > 0 else self.lost if value < 0 else self.equal
+        size = abs(value)
+        return sentence.format(value=f"{size:g}", unit=self.singular if size == 1 else self.name, plies=plies)
+
+
+class HistoryKey(Protocol):
+    """What, besides its board, the value of a position depends on.
+
+    Attributes:
+        cost: how many positions of the search's budget one position counts for.
+
+    """
+
+    cost: int
+
+    def key(self, state: Any) -> Hashable:
+        """Return a key; states with equal keys have equal values."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Support:
+    """What agents, oracles and commands know of one game. Everything is optional.
+
+    A reference is a text ``"module:attribute"``; its module is imported when it is used, not before. The first oracle
+    and the first evaluation are the game's defaults.
+
+    Attributes:
+        oracles: name -> class, called as ``cls(game, **parameters)``.
+        agents: name -> class of agents for this game alone, called in the same way.
+        estimator: spec of the agent whose ``analyse`` estimates what no oracle reaches, in the unit of the oracle.
+        evaluations: name -> function ``game -> evaluation``; "margin" and "zero" exist for every game.
+        win_value: function ``game -> WinValue`` (`board_agents.search.evaluations`).
+        final_value: function ``game -> (finished state -> int)``: its exact value in player_0's view; else the margin.
+        unit: what exact values count; else the game's own unit.
+        plies: function ``(game, state, value) -> int``: plies from `state` to the end, where a value tells them.
+        history_key: ``(game, spend) -> HistoryKey`` for games whose values depend on earlier positions; it calls
+            ``spend()`` for each further position it looks at. Else positions alone are the key.
+        outside: name of an outside program or protocol ("open-spiel", ...) -> function ``game -> form | None``, None
+            where it does not have these rules; what a form is, the module that speaks the protocol says.
+
+    """
+
+    oracles: Mapping[str, str] = field(default_factory=dict)
+    agents: Mapping[str, str] = field(default_factory=dict)
+    estimator: str | None = None
+    evaluations: Mapping[str, str] = field(default_factory=dict)
+    win_value: str | None = None
+    final_value: str | None = None
+    unit: Unit | None = None
+    plies: str | None = None
+    history_key: str | None = None
+    outside: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class OpenSpielForm:
+    """A game's form in OpenSpiel: the answer of ``outside["open-spiel"]``.
+
+    Attributes:
+        name: OpenSpiel's short name of the game.
+        parameters: of ``pyspiel.load_game``.
+        skip: OpenSpiel's action for a turn that is skipped, which is no action here; None if it has none.
+        action: function ``(state, action here) -> OpenSpiel's action``; None where both count alike.
+
+    """
+
+    name: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    skip: int | None = None
+    action: Callable[[Any, int], int] | None = None
+
+
+def outside_form(game: Game[Any], name: str) -> Any:
+    """Return a game's form for an outside program or protocol (`Support.outside`), None if it has none."""
+    reference = support_of(game.name).outside.get(name)
+    return None if reference is None else load(reference)(game)
+
+
+def load(reference: str) -> Callable[..., Any]:
+    """Return what a reference "module:attribute" names."""
+    module, _, name = reference.partition(":")
+    return cast("Callable[..., Any]", getattr(importlib.import_module(module), name))
+
+
+@functools.cache
+def own_support() -> dict[str, Support]:
+    """Return the records of this package's games: module-style name -> record."""
+    folder = importlib.import_module("board_agents.games")
+    names = sorted(module.name for module in pkgutil.iter_modules(folder.__path__) if module.ispkg)
+    return {name: importlib.import_module(f"board_agents.games.{name}").SUPPORT for name in names}
+
+
+@functools.cache
+def support_of(name: str) -> Support:
+    """Return the record of a game by the game's name; an empty one if it has none.
+
+    Raises:
+        SpecError: another package declares a record that does not load; the package is named.
+        MissingExtraError: it needs an extra that is not installed.
+
+    """
+    ours = own_support().get(snake_name(name))
+    if ours is not None:
+        return ours
+    for point in entry_points(group=GROUP, name=name):
+        return _load_point(point)
+    return Support()
+
+
+def _load_point(point: EntryPoint) -> Support:
+    owner = f"package {point.dist.name!r}" if point.dist is not None else "an installed package"
+    where = f"{owner}: entry point {point.name} = {point.value} in {GROUP}"
+    try:
+        record = point.load()
+    except MissingExtraError:
+        raise
+    except Exception as error:
+        raise SpecError(f"{where} does not load: {type(error).__name__}: {error}") from error
+    if not isinstance(record, Support):
+        raise SpecError(f"{where} is no Support record, but {record!r}")
+    return record
+
+
+def value_unit(game: Game[Any], name: str) -> Unit:
+    """Return the unit called `name`: the game's own, or one that is described by the facts of the game."""
+    unit = support_of(game.name).unit
+    if unit is not None and unit.name == name:
+        return unit
+    singular = name.removesuffix("s")
+    if name == "win":
+        return Unit(name, singular, "wins", "loses")
+    if game.values_to_come:
+        more = "{value} {unit} more than the other from here"
+        return Unit(name, singular, more, more.replace("more", "less"), "equal from here")
+    return Unit(name, singular)
+
+
+def exact_unit(game: Game[Any]) -> str:
+    """Return the name of the unit that a game's exact values are in."""
+    unit = support_of(game.name).unit
+    return game.unit if unit is None else unit.name
