@@ -35,6 +35,7 @@ A game without forms of its own reads its own notation, numbered games and PGN-l
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -42,7 +43,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from board_envs.types import IllegalActionError, PositionError
+from board_envs.types import IllegalActionError, PositionError, SpecError
 
 KINDS = ("position", "moves", "game")
 POSITION, MOVES = "position", "moves"
@@ -64,7 +65,8 @@ class Item:
         outcome: +1, 0 or -1 under best play where the text states only that; None if not.
         view: the seat from whose view `value` and `outcome` are; None for the seat to move in `state`.
         winner: the result that the text states: 0, 1, 2 for a draw, -1 for unfinished; None if it states none.
-        margin: the final margin that the text states, player_0's points minus player_1's; None if it states none.
+        margin: the final margin that the text states, player_0's points minus player_1's, counted as
+            `Game.margin` counts (a form that counts in another way converts it); None if it states none.
         headers: whatever else the text states and a writer of the form needs again, name -> text.
         remark: what is odd about the item, which is read all the same.
         error: why the piece does not read; empty if it does.
@@ -195,12 +197,15 @@ def all_forms(game: Any) -> tuple[Form, ...]:
 
 
 def find_form(game: Any, name: str) -> Form:
-    """Return a form by its name; ValueError lists the game's forms."""
+    """Return a form by its name; SpecError lists the game's forms."""
     for form in game.forms:
         if form.name == name:
             found: Form = form
             return found
-    raise ValueError(f"unknown form {name!r}; forms of {game.name}: {', '.join(form.name for form in game.forms)}")
+    names = [form.name for form in game.forms]
+    near = difflib.get_close_matches(name, names, n=1)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    raise SpecError(f"unknown form {name!r}{hint}; forms of {game.name}: {', '.join(names)}")
 
 
 def read_text(game: Any, text: str, form: str | None = None) -> Iterator[Item]:
@@ -283,11 +288,11 @@ def _read_piece(game: Any, piece: str, line: int, chosen: Form | None) -> Iterat
 
 
 def write_text(game: Any, items: Iterable[Item], form: str) -> str:
-    """Write items in a form; ValueError if the form is never written, PositionError if it cannot say an item."""
+    """Write items in a form; SpecError if the form is never written, PositionError if it cannot say an item."""
     chosen = find_form(game, form)
     if chosen.write is None:
         written = ", ".join(known.name for known in game.forms if known.write is not None)
-        raise ValueError(f"form {form!r} is not written; written forms of {game.name}: {written}")
+        raise SpecError(f"form {form!r} is not written; written forms of {game.name}: {written}")
     gap = "\n" if chosen.split is None else "\n\n"
     pieces = [chosen.write(item) for item in items]
     return gap.join(pieces) + "\n" if pieces else ""

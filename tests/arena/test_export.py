@@ -35,6 +35,10 @@ def odd_records():
         play_game(NIM, ["random", "random"], names=(" a", "b: c"), start="1,4,2 1", seeds=(2, 5)),
         play_game(NIM, ["random", "random"], names=("é", "b\t"), max_plies=2, opening=(0, 4), opening_number=7),
         play_game(NIM, ["random", "random"], names=("a", "b"), max_plies=0),
+        dataclasses.replace(
+            play_game(NIM, ["random", "random"], names=("a", "c")),
+            headers={"date": "1999-01-31", 'é "x"': "two\nlines: 1"},
+        ),
     ]
 
 

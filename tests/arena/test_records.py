@@ -33,6 +33,16 @@ def test_a_record_survives_its_text_form_and_replays(game):
     assert int(game.winner(states[-1])) == record.winner
 
 
+def test_headers_are_kept_and_leave_no_trace_where_there_are_none():
+    plain = record_of()
+    assert "headers" not in json.loads(plain.to_json())
+    record = changed(plain, headers={"event": "final"})
+    assert GameRecord.from_json(record.to_json()) == record != plain
+    for wrong in ({"event": 1}, ["event"], "event"):
+        with pytest.raises(RecordError, match="headers are texts by name"):
+            GameRecord.from_json(changed(plain, headers=wrong).to_json())
+
+
 def test_an_altered_line_is_refused():
     data = json.loads(record_of().to_json())
     data["winner"] = 1 - data["winner"]

@@ -1,4 +1,4 @@
-"""Games of people: WTHOR files made here byte by byte, and lists of transcripts."""
+"""Games of people: WTHOR files made here byte by byte."""
 
 import struct
 
@@ -6,7 +6,7 @@ import pytest
 
 from board_agents.arena.records.game_record import Ending, RecordError
 from board_agents.arena.records.text_formats import read_records, write_records
-from board_agents.arena.records.wthor import read_lists, read_wthor
+from board_agents.arena.records.wthor import read_wthor
 from board_envs import make_game
 from board_envs.games.reversi import score
 from board_envs.random import Stream
@@ -66,7 +66,7 @@ def test_unfinished_games_and_wrong_scores_are_kept_and_illegal_ones_left_out(fi
     games = [(moves, black), (moves[:20], 40), (moves, black + 1), (["d3", "d3"], 32), (moves, black)]
     remarks = []
     records = list(read_wthor(file(wthor(games, size=0)), remarks.append))
-    assert [(remark.number, remark.kind) for remark in remarks] == [(2, "unfinished"), (3, "score"), (4, "illegal")]
+    assert [(remark.line, remark.kind) for remark in remarks] == [(2, "unfinished"), (3, "result"), (4, "left out")]
     assert str(black + 1) in remarks[1].text
     assert "move 2" in remarks[2].text
     assert [record.opening_number for record in records] == [1, 2, 3, 5]
@@ -98,13 +98,3 @@ def test_a_byte_that_is_no_square_is_told(file):
 def test_other_and_cut_files_are_refused(file, data, message):
     with pytest.raises(RecordError, match=message):
         list(read_wthor(file(data), lambda remark: None))
-
-
-def test_lists_of_transcripts(tmp_path):
-    moves, _ = random_moves(3)
-    path = tmp_path / "games.txt"
-    path.write_text("".join(moves) + "\n\n" + " ".join(moves[:9]).upper() + "\nd3d3\nnonsense\n")
-    remarks = []
-    records = list(read_lists(str(path), GAME, remarks.append))
-    assert [record.ending for record in records] == [Ending.FINISHED, Ending.UNFINISHED]
-    assert [(remark.number, remark.kind) for remark in remarks] == [(3, "unfinished"), (4, "illegal"), (5, "illegal")]

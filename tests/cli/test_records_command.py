@@ -2,6 +2,8 @@ import json
 
 import pytest
 
+from board_agents.arena.records.text_formats import read_records
+
 
 @pytest.mark.parametrize(
     "arguments",
@@ -49,24 +51,74 @@ def test_questions_are_listed_with_what_they_ask_for(run, tmp_path):
 
 def test_games_of_people_are_imported_and_what_is_wrong_with_them_is_told(run, tmp_path):
     source, target = tmp_path / "games.txt", tmp_path / "games.jsonl"
-    source.write_text("d3c3b3d2e1d6d7e3f4\nd3c3\nd3d3\n")
+    source.write_text("d3c3b3d2e1d6d7e3f4\n\nd3c3\nd3d3\n")
     code, out, err = run("records", "import", source, target)
     assert code == 0
     assert "2 games written" in out
-    assert "unfinished: 1, wrong recorded score: 0, left out: 1" in out
-    assert "game 2: unfinished after 2 moves" in err
-    assert "game 3: move 2" in err
+    assert "form: moves (2)" in out
+    assert "unfinished: 1, another result stated: 0, left out: 1" in out
+    assert "line 3: unfinished after 2 moves" in err
+    assert "line 4: move 2" in err
     assert json.loads(run("records", "check", target, "--json")[1])["games"] == 2
     code, out, err = run("records", "import", source, target)
     assert (code, out) == (2, "")
     assert "there already" in err
     told = json.loads(run("records", "import", source, target, "--overwrite", "--json")[1])
-    assert told["games"] == 2
-    assert [remark["kind"] for remark in told["remarks"]] == ["unfinished", "illegal"]
+    assert (told["games"], told["forms"]) == (2, {"moves": 2})
+    assert [remark["kind"] for remark in told["remarks"]] == ["unfinished", "left out"]
     source.rename(tmp_path / "games.wtb")
     code, out, err = run("records", "import", tmp_path / "games.wtb", target, "--overwrite")
     assert (code, out) == (2, "")
     assert "games.wtb" in err
+
+
+def test_a_result_that_the_moves_do_not_bear_out_is_told_and_kept(run, tmp_path):
+    source, target = tmp_path / "games.pgn", tmp_path / "games.jsonl"
+    source.write_text('[White "A"]\n[Event "E"]\n1. 1:3 2:4 2. 3:5 0-1\n\n[Black "B"]\n1. 1:3 2:4 2. 3:5 1-0\n')
+    told = json.loads(run("records", "import", source, target, "--game", "nim", "--json")[1])
+    assert told == {
+        "games": 2,
+        "forms": {"pgn": 2},
+        "remarks": [
+            {"line": 1, "kind": "result", "text": "a win of player_1 stated, its moves lead to a win of player_0"}
+        ],
+    }
+    first, second = read_records(str(target))
+    assert (first.agents, first.headers, second.agents) == (("A", "?"), {"Event": "E"}, ("?", "B"))
+    assert first.detail == told["remarks"][0]["text"]
+    assert (second.winner, second.detail) == (0, "")
+
+
+def test_an_import_that_read_nothing_writes_nothing(run, tmp_path):
+    source, target = tmp_path / "games.txt", tmp_path / "games.jsonl"
+    for text in ("", "nonsense\n", "3,4,5 0\n"):
+        source.write_text(text)
+        code, out, err = run("records", "import", source, target, "--game", "nim")
+        assert (code, out) == (2, "")
+        assert f"{source}: no game of nim in it, nothing was written" in err
+        assert not target.exists()
+    source.write_text("1:1\n")
+    code, out, err = run("records", "import", source, target, "--game", "nim", "--form", "png")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "unknown form 'png' (did you mean 'pgn'?); forms of nim: position, " in err
+
+
+@pytest.mark.parametrize("form", ["pgn", "numbered", "moves"])
+def test_games_are_copied_to_a_form_and_back(run, tmp_path, form):
+    games, target, again = tmp_path / "games.jsonl", tmp_path / "games.other", tmp_path / "again.jsonl"
+    assert run("tournament", "awale", "-p", "pits=3", "-a", "random,greedy", "-n", 4, "--records", games)[0] == 0
+    code, out, _ = run("records", "copy", games, target, "--form", form)
+    assert (code, out) == (0, f"4 games written to {target}\n")
+    code, out, err = run("records", "import", target, again, "--game", "awale", "-p", "pits=3")
+    assert (code, err) == (0, "")
+    assert f"form: {form} (4)" in out
+    records, back = list(read_records(str(games))), list(read_records(str(again)))
+    assert [record.actions for record in records] == [record.actions for record in back]
+    if form == "pgn":
+        assert [record.agents for record in records] == [record.agents for record in back]
+    code, out, err = run("records", "copy", games, "sqlite:///x.db", "--form", form)
+    assert (code, out) == (2, "")
+    assert "--form writes a file" in err
 
 
 def test_bytes_that_are_no_text_are_told_in_one_line(run, tmp_path):
@@ -74,6 +126,6 @@ def test_bytes_that_are_no_text_are_told_in_one_line(run, tmp_path):
     source.write_bytes("d3c3\nd3é\n".encode("latin-1"))
     code, out, err = run("records", "import", source, target)
     assert (code, out) == (2, "")
-    assert f"{source}: no text" in err
+    assert f"{source}: no text in UTF-8" in err
     assert err.count("\n") == 1
     assert not target.exists()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from board_envs import GAMES, make_game
 from board_envs.forms import Form, Item, read_one, read_text, write_text
 from board_envs.random import Stream
-from board_envs.types import PositionError
+from board_envs.types import PositionError, SpecError
 
 FORMS = [pytest.param(name, form.name, id=f"{name}-{form.name}") for name in GAMES for form in make_game(name).forms]
 
@@ -111,8 +111,10 @@ def test_one_means_one():
     game = make_game("nim")
     with pytest.raises(PositionError, match="2 positions or games"):
         read_one(game, "1. 1:2\n\n1. 2:1")
-    with pytest.raises(ValueError, match=r"unknown form 'sfg'; forms of nim: position, .*moves"):
-        read_one(game, "3,4,5", "sfg")
+    with pytest.raises(
+        SpecError, match=r"unknown form 'pgm' \(did you mean 'pgn'\?\); forms of nim: position, .*moves"
+    ):
+        read_one(game, "3,4,5", "pgm")
 
 
 def test_a_form_has_a_known_kind():

@@ -6,6 +6,7 @@ import csv
 import inspect
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,9 +15,12 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from board_agents.arena.records.game_record import GameRecord
+from board_agents.arena.records.outside_forms import Remark, export_games
+from board_agents.arena.records.outside_forms import import_games as read_outside_games
 from board_agents.arena.records.storage import is_database
 from board_agents.arena.records.text_formats import read_records, write_records
-from board_agents.arena.records.wthor import Remark, read_lists, read_wthor
+from board_agents.arena.records.wthor import read_wthor
 from board_agents.cli.console import (
     AsJson,
     Parameters,
@@ -31,6 +35,7 @@ from board_agents.cli.console import (
     tracked,
 )
 from board_agents.registry import make_agent, make_oracle
+from board_envs.forms import find_form
 
 Source = Annotated[
     str,
@@ -62,6 +67,10 @@ def copy(
     target: Annotated[str, typer.Argument(metavar="TARGET", help="Where to, in any of the same forms.")],
     run: Run = None,
     into: Annotated[str, typer.Option(help="In a database, the run's name.")] = "import",
+    form: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Write the target in this form of the game; `games GAME` lists them."),
+    ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the target file if it is there.")] = False,
 ) -> None:
     """Copy games from one form to another; each is replayed, and one that does not reach its own end is refused."""
@@ -69,7 +78,13 @@ def copy(
         raise UserError(f"{target} is there already; --overwrite replaces it")
     if run is None and is_database(source) and _same(existing(source), target):
         raise UserError(f"{target} is the source itself, its games would be there twice; --run names one run to copy")
-    written = write_records(target, read_records(existing(source), run), into)
+    records = read_records(existing(source), run)
+    if form is None:
+        written = write_records(target, records, into)
+    elif file_of(target) is None or is_database(target):
+        raise UserError(f"--form writes a file, not {target}")
+    else:
+        written = export_games(target, records, form)
     out().print(f"{written} games written to {target}", markup=False)
 
 
@@ -82,44 +97,62 @@ def _same(source: str, target: str) -> bool:
 
 def import_games(
     source: Annotated[
-        str,
-        typer.Argument(metavar="SOURCE", help="A WTHOR file (.wtb) of Reversi, or a text, one game's moves a line."),
+        str, typer.Argument(metavar="SOURCE", help="A file of games in any form of the game; `games GAME` lists them.")
     ],
     target: Annotated[str, typer.Argument(metavar="TARGET", help="Where to, in any form that `copy` writes.")],
-    name: Annotated[str, typer.Option("--game", help="The game that a text's moves are of.")] = "reversi",
+    name: Annotated[str, typer.Option("--game", help="The game that was played.")] = "reversi",
     param: Parameters = None,
+    form: Annotated[str | None, typer.Option(metavar="NAME", help="The only form to read; found unless given.")] = None,
     into: Annotated[str, typer.Option(help="In a database, the run's name.")] = "import",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the target file if it is there.")] = False,
     json: AsJson = False,
-) -> None:
-    """Import games that people played; each is replayed.
+) -> int:
+    """Import games in the forms that people exchange; each is replayed, and the form that was found is reported.
 
-    Unfinished games and wrong recorded scores are reported and kept, games with an illegal move reported and left out.
+    Unfinished games and games that end otherwise than the file states are reported and kept; what does not read is
+    reported by its line and left out. An import that finds no game writes nothing and ends with exit code 2.
     """
     if not is_database(target) and not overwrite and Path(target).exists():
         raise UserError(f"{target} is there already; --overwrite replaces it")
     remarks: list[Remark] = []
     game = read_game(name, param)
-    if Path(existing(source)).suffix.lower() == ".wtb":
-        if game.name != "reversi" or game.parameters["size"] != 8:
-            raise UserError("a .wtb file holds games of reversi on 8 x 8")
-        records = read_wthor(source, remarks.append)
-    else:
-        records = read_lists(source, game, remarks.append)
+    if form is not None:
+        find_form(game, form)
     with busy("importing"):
-        written = write_records(target, records, into)
+        found = list(_imported(existing(source), game, form, remarks))
+        if found:
+            written = write_records(target, (record for _, record in found), into)
+    forms = dict(Counter(taken for taken, _ in found))
     if json:
-        print_json({"games": written, "remarks": [remark._asdict() for remark in remarks]})
-        return
-    for remark in remarks:
-        err().print(f"game {remark.number}: {remark.text}", markup=False)
+        data = {"games": len(found), "forms": forms, "remarks": [remark._asdict() for remark in remarks]}
+        print_json(data)
+    else:
+        for remark in remarks:
+            err().print(f"line {remark.line}: {remark.text}", markup=False)
+    if not found:
+        raise UserError(f"{source}: no game of {game.name} in it, nothing was written")
+    if json:
+        return 0
     kinds = Counter(remark.kind for remark in remarks)
     console = out()
     console.print(f"{written} games written to {target}", markup=False)
+    console.print("  form: " + ", ".join(f"{taken} ({count})" for taken, count in forms.items()), markup=False)
     console.print(
-        f"  unfinished: {kinds['unfinished']}, wrong recorded score: {kinds['score']}, left out: {kinds['illegal']}",
+        f"  unfinished: {kinds['unfinished']}, another result stated: {kinds['result']}, left out: {kinds['left out']}",
         markup=False,
     )
+    return 0
+
+
+def _imported(source: str, game: Any, form: str | None, remarks: list[Remark]) -> Iterator[tuple[str, GameRecord]]:
+    suffix = Path(source).suffix.lower()
+    if form is None and suffix == ".wtb" and not any(suffix in known.suffixes for known in game.forms):
+        if game.name != "reversi" or game.parameters["size"] != 8:
+            raise UserError("a .wtb file holds games of reversi on 8 x 8")
+        for record in read_wthor(source, remarks.append):
+            yield "wthor", record
+        return
+    yield from read_outside_games(source, game, remarks.append, form)
 
 
 def check(source: Source, run: Run = None, json: AsJson = False) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from board_agents.arena.records.game_record import Ending, GameRecord, RecordError, parameters_of
+from board_agents.arena.records.game_record import Ending, GameRecord, RecordError, headers_of, parameters_of
 from board_agents.arena.records.schema import SCHEMA_VERSION, Base, GameRow, Meta, Player, PositionRow, Run
 from board_envs.game import Game
 from board_envs.games.reversi.board import encode_grid
@@ -24,7 +24,7 @@ from board_envs.registry import make_game
 from board_envs.types import IllegalActionError, MissingExtraError, Outcome
 
 try:
-    from sqlalchemy import Engine, Executable, create_engine, event, func, inspect, select
+    from sqlalchemy import Engine, Executable, create_engine, event, func, inspect, select, text
     from sqlalchemy.dialects import postgresql, sqlite
     from sqlalchemy.engine import URL, Connection, make_url
     from sqlalchemy.exc import ArgumentError, DatabaseError, OperationalError
@@ -99,6 +99,7 @@ class Store:
                 Base.metadata.create_all(connection)
                 connection.execute(_insert_new(connection, Meta), [{"key": "schema", "value": str(SCHEMA_VERSION)}])
             version = connection.scalar(select(Meta.value).where(Meta.key == "schema"))
+            self._has_headers = _has_headers(connection)
         if version != str(SCHEMA_VERSION):
             raise StoreError(
                 f"{self.url.render_as_string()} has schema version {version}; this program knows {SCHEMA_VERSION}"
@@ -139,10 +140,14 @@ class Store:
 
     def _write(self, records: Sequence[GameRecord], run: str) -> int:
         with self.engine.begin() as connection:
+            if not self._has_headers and not _has_headers(connection):
+                connection.execute(text("ALTER TABLE games ADD COLUMN headers TEXT NOT NULL DEFAULT '{}'"))
             run_id = _ids(connection, Run, [run])[run]
             players = _ids(connection, Player, sorted({name for record in records for name in record.agents}))
             rows = [_row(record, run_id, players) for record in records]
-            return _insert_counted(connection, GameRow, rows)
+            new = _insert_counted(connection, GameRow, rows)
+        self._has_headers = True
+        return new
 
     def writer(self, run: str, batch: int = BATCH) -> Writer:
         """Return a context manager whose `append` keeps games until a batch is full; leaving it writes the rest."""
@@ -199,7 +204,8 @@ class Store:
     def records(self, run: str | None = None, ids: Sequence[int] | None = None) -> Iterator[GameRecord]:
         """Yield games in the order in which they were written; RecordError where one does not replay to its end."""
         table = GameRow.__table__
-        query = _of_run(select(table), run).order_by(table.c.id).limit(BATCH)
+        columns = [column for column in table.c if self._has_headers or column.name != "headers"]
+        query = _of_run(select(*columns), run).order_by(table.c.id).limit(BATCH)
         if ids is not None:
             query = query.where(table.c.id.in_(ids))
         last = 0
@@ -358,6 +364,11 @@ def _tell_damage(context: Any) -> None:
         raise StoreError(f"{url}: {context.original_exception}") from context.original_exception
 
 
+def _has_headers(connection: Connection) -> bool:
+    """Whether the table of games has the column, which version 0.1.0 did not write; the first game written adds it."""
+    return "headers" in {column["name"] for column in inspect(connection).get_columns(GameRow.__tablename__)}
+
+
 def _insert_new(connection: Connection, table: type[Base]) -> Any:
     """Return an INSERT that passes over rows that are there already."""
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
@@ -414,6 +425,7 @@ def _row(record: GameRecord, run_id: int, players: Mapping[str, int]) -> dict[st
         "seconds_0": record.seconds[0],
         "seconds_1": record.seconds[1],
         "version": record.version,
+        "headers": json.dumps(dict(record.headers), sort_keys=True),
     }
 
 
@@ -422,13 +434,12 @@ def _record(row: Any, names: Mapping[int, str]) -> GameRecord:
     parameters = parameters_of(json.loads(row.parameters))
     game = make_game(row.game, **parameters)
     state = game.parse(row.start) if row.start else game.initial_state()
-    actions = []
-    for move in game.notation.split_moves(row.moves):
-        try:
-            actions.append(game.text_to_action(state, move))
-        except IllegalActionError as error:
-            raise RecordError(f"game {row.id} of the database, move {len(actions) + 1}: {error}") from error
-        state = game.step(state, actions[-1])
+    try:
+        actions = game.read_moves(row.moves, state)
+    except IllegalActionError as error:
+        raise RecordError(f"game {row.id} of the database, {error}") from error
+    for action in actions:
+        state = game.step(state, action)
     record = GameRecord(
         game=row.game,
         parameters=parameters,
@@ -445,6 +456,7 @@ def _record(row: Any, names: Mapping[int, str]) -> GameRecord:
         start=row.start,
         detail=row.detail,
         version=row.version,
+        headers=headers_of(json.loads(getattr(row, "headers", "{}"))),
         seconds=(row.seconds_0, row.seconds_1),
     )
     record.check_end(game, state)

@@ -58,6 +58,7 @@ class GameRecord:
         start: the position it began with as text; empty for the usual one.
         detail: what the fault was; empty without one.
         version: of board_envs, when it was played.
+        headers: what else the form that the game was read from states (date, event ...), to be written again.
         seconds: thinking time of each seat; it differs between runs and takes no part in comparisons.
 
     """
@@ -77,6 +78,7 @@ class GameRecord:
     start: str = ""
     detail: str = ""
     version: str = board_envs.__version__
+    headers: Mapping[str, str] = field(default_factory=dict)
     seconds: tuple[float, float] = field(default=(0.0, 0.0), compare=False)
 
     @property
@@ -87,6 +89,8 @@ class GameRecord:
     def to_json(self) -> str:
         """Write the record as one line of JSON, with a checksum."""
         data = asdict(self) | {"format": FORMAT, "ending": self.ending.value}
+        if not self.headers:  # so that versions that know none read the line
+            del data["headers"]
         return json.dumps(data | {"crc32": _checksum(data)}, ensure_ascii=False)
 
     @classmethod
@@ -102,9 +106,11 @@ class GameRecord:
         if checksum != _checksum(data):
             raise RecordError(f"an altered game record (checksum {checksum}): {line[:60]!r}")
         try:
+            data.setdefault("headers", {})
             values = {name: _tuples(data[name]) for name in (known.name for known in fields(cls))}
             parameters = parameters_of(data["parameters"])
-            return cls(**values | {"ending": Ending(data["ending"]), "parameters": parameters})
+            headers = headers_of(data["headers"])
+            return cls(**values | {"ending": Ending(data["ending"]), "parameters": parameters, "headers": headers})
         except (KeyError, ValueError, TypeError, AttributeError) as error:
             raise RecordError(f"a game record with a wrong field ({error}): {line[:60]!r}") from error
 
@@ -169,6 +175,13 @@ def _checksum(data: Mapping[str, Any]) -> int:
 def parameters_of(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return a game's parameters as they were before they went through JSON, which knows no tuples."""
     return {key: _tuples(value) for key, value in data.items()}
+
+
+def headers_of(data: Any) -> dict[str, str]:
+    """Return a record's headers; TypeError if they are no mapping of texts to texts."""
+    if not isinstance(data, Mapping) or not all(isinstance(part, str) for pair in data.items() for part in pair):
+        raise TypeError(f"headers are texts by name, not {data!r}")
+    return dict(data)
 
 
 def _tuples(value: Any) -> Any:

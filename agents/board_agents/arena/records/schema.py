@@ -124,6 +124,7 @@ class GameRow(Base):
     seconds_0: Mapped[float]  # thinking time
     seconds_1: Mapped[float]
     version: Mapped[str] = mapped_column(String(40))  # of board_envs, when it was played
+    headers: Mapped[str] = mapped_column(Text, server_default="{}")  # JSON; version 0.1.0 wrote none
 
 
 class PositionRow(Base):

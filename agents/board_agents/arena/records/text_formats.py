@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import board_envs
 from board_agents.arena.records import minari_datasets as minari
-from board_agents.arena.records.game_record import FORMAT, Ending, GameRecord, RecordError, parameters_of
+from board_agents.arena.records.game_record import FORMAT, Ending, GameRecord, RecordError, headers_of, parameters_of
 from board_agents.arena.records.storage import RecordFile, is_database, read_text
 from board_agents.lowlevel.atomic_files import write_whole
 from board_envs.types import MissingExtraError, Outcome
@@ -132,6 +132,7 @@ def write_transcript(record: GameRecord) -> str:
         "margin": record.margin,
         "final": _quoted(record.final),
         "version": _quoted(record.version),
+        "headers": json.dumps(dict(record.headers)) if record.headers else "",
         "moves": game.notation.join_moves(moves),  # last, so that moves that were cut off do not reach the end told
     }
     return "".join(f"{key}: {value}\n" for key, value in values.items() if value != "" or key == "moves")
@@ -167,7 +168,7 @@ def read_transcript(text: str) -> GameRecord:
 
 _KEYS = (
     "game", "parameters", "player_0", "player_1", "start", "moves", "opening", "seeds", "seconds", "ending", "detail",
-    "result", "margin", "final", "version",
+    "result", "margin", "final", "version", "headers",
 )  # fmt: skip
 
 
@@ -176,10 +177,9 @@ def _from_values(values: Mapping[str, str]) -> GameRecord:
     game = board_envs.make_game(values["game"], **parameters_of(given))
     start = values.get("start", "")
     state = game.parse(start) if start else game.initial_state()
-    actions = []
-    for move in game.notation.split_moves(values["moves"]):
-        actions.append(game.text_to_action(state, move))
-        state = game.step(state, actions[-1])
+    actions = game.read_moves(values["moves"], state)
+    for action in actions:
+        state = game.step(state, action)
     over = game.is_terminal(state)
     ending, _, offender = values.get("ending", "finished" if over else "unfinished").partition(" of player_")
     opening = values.get("opening", "0 plies, number 0").replace(",", "").split()
@@ -202,6 +202,7 @@ def _from_values(values: Mapping[str, str]) -> GameRecord:
         start=start,
         detail=values.get("detail", ""),
         version=values.get("version", ""),
+        headers=headers_of(json.loads(values.get("headers", "{}"))),
         seconds=(float(seconds[0]), float(seconds[1])),
     )
 
@@ -279,6 +280,7 @@ def _from_row(row: Mapping[str, Any]) -> GameRecord:
         start=row["start"],
         detail=row["detail"],
         version=row["version"],
+        headers=headers_of(json.loads(row.get("headers") or "{}")),
         seconds=(row["seconds_0"], row["seconds_1"]),
     )
 
@@ -291,7 +293,8 @@ def _write_parquet(target: str, records: list[GameRecord]) -> None:
             ("game", text), ("parameters", text), ("player_0", text), ("player_1", text), ("seed_0", large),
             ("seed_1", large), ("opening_plies", small), ("opening_number", small), ("actions", pa.list_(small)),
             ("ending", text), ("offender", small), ("winner", small), ("margin", small), ("final", text),
-            ("start", text), ("detail", text), ("version", text), ("seconds_0", real), ("seconds_1", real),
+            ("start", text), ("detail", text), ("version", text), ("headers", text), ("seconds_0", real),
+            ("seconds_1", real),
         ],
         metadata={"board_envs": str(FORMAT)},
     )  # fmt: skip
@@ -314,6 +317,7 @@ def _write_parquet(target: str, records: list[GameRecord]) -> None:
             "start": record.start,
             "detail": record.detail,
             "version": record.version,
+            "headers": json.dumps(dict(record.headers), sort_keys=True),
             "seconds_0": record.seconds[0],
             "seconds_1": record.seconds[1],
         }

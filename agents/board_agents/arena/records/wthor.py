@@ -1,4 +1,4 @@
-"""Games of people: WTHOR files of Reversi, the French federation's form, and plain lists of transcripts.
+"""Games of people: WTHOR files of Reversi, the French federation's form.
 
 A WTHOR file (.wtb), little endian: 16 bytes of header (century, year, month, day; int32 number of games; uint16 unused;
 uint16 year of the games; bytes: size of board, 0 or 8 for 8 x 8, kind, empty squares at which the theoretical score was
@@ -14,11 +14,11 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import board_envs
 from board_agents.arena.records.game_record import Ending, GameRecord, RecordError
-from board_agents.arena.records.storage import read_text
+from board_agents.arena.records.outside_forms import Remark
 from board_envs.game import Game
 from board_envs.games.reversi import score
 from board_envs.types import IllegalActionError, Outcome
@@ -26,21 +26,6 @@ from board_envs.types import IllegalActionError, Outcome
 HEADER = struct.Struct("<4BiHH4B")
 GAME = struct.Struct("<3H2B60s")
 SCORE_RULE = "empties-to-winner"
-
-
-class Remark(NamedTuple):
-    """Something about a game that the reader should know.
-
-    Attributes:
-        number: of the game in its file, from 1.
-        kind: "unfinished", "score" (the recorded one is not what the moves lead to) or "illegal" (left out).
-        text: what is wrong.
-
-    """
-
-    number: int
-    kind: str
-    text: str
 
 
 def read_wthor(source: str, report: Callable[[Remark], None]) -> Iterator[GameRecord]:
@@ -69,26 +54,6 @@ def read_wthor(source: str, report: Callable[[Remark], None]) -> Iterator[GameRe
             yield record
 
 
-def read_lists(source: str, game: Game[Any], report: Callable[[Remark], None]) -> Iterator[GameRecord]:
-    """Yield the games of a text file, one transcript a line; empty lines are skipped, remarks go to `report`.
-
-    Raises:
-        RecordError: the file holds no text in UTF-8.
-
-    """
-    for number, line in enumerate(read_text(source).splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            moves = game.notation.split_moves(line)
-        except IllegalActionError as error:
-            report(Remark(number, "illegal", str(error)))
-            continue
-        record = _game(game, number, ("?", "?"), moves, None, report)
-        if record is not None:
-            yield record
-
-
 def _texts(squares: bytes) -> Iterator[str]:
     """Write the moves up to the first 0; a byte that is no square stays what it is, so that it is refused by name."""
     for square in squares:
@@ -113,7 +78,7 @@ def _game(
             action = game.text_to_action(state, move)
             state = game.step(state, action)
         except IllegalActionError as error:
-            report(Remark(number, "illegal", f"move {ply}: {error}"))
+            report(Remark(number, "left out", f"move {ply}: {error}"))
             return None
         actions.append(action)
     over = game.is_terminal(state)
@@ -125,7 +90,7 @@ def _game(
         found = (64 + score(state, SCORE_RULE)) // 2
         if found != recorded:
             details.append(f"recorded score of black {recorded}, its moves lead to {found}")
-            report(Remark(number, "score", details[-1]))
+            report(Remark(number, "result", details[-1]))
     return GameRecord(
         game=game.name,
         parameters=dict(game.parameters),

@@ -1,0 +1,136 @@
+"""Games in the forms that players exchange (see `board_envs.forms`), as records and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from board_agents.arena.records.game_record import Ending, GameRecord, RecordError
+from board_agents.lowlevel.atomic_files import write_whole
+from board_envs.forms import Item, find_form, read_file, write_text
+from board_envs.game import Game
+from board_envs.types import Outcome, PositionError
+
+
+class Remark(NamedTuple):
+    """Something about a piece of a file that the reader should know.
+
+    Attributes:
+        line: where it begins in its file, from 1 (in a binary file: the game's number).
+        kind: "unfinished", "result" (the moves lead to another one than the file states), "odd", or "left out".
+        text: what it is.
+
+    """
+
+    line: int
+    kind: str
+    text: str
+
+
+def import_games(
+    source: str | Path, game: Game[Any], report: Callable[[Remark], None], form: str | None = None
+) -> Iterator[tuple[str, GameRecord]]:
+    """Yield (form, record) of each game of a file.
+
+    Args:
+        source: the file, in any form of the game.
+        game: what was played.
+        report: called with what is wrong with a piece. What does not read, and positions without moves, are left out;
+            unfinished games and games whose moves lead to another result than the file states are kept.
+        form: the only form to read; None finds it.
+
+    Raises:
+        RecordError: the file is none of the form.
+
+    """
+    try:
+        for number, item in enumerate(read_file(game, source, form), 1):
+            if item.error:
+                report(Remark(item.line, "left out", item.error))
+            elif not item.actions and item.start is None and not item.players:
+                report(Remark(item.line, "left out", "a position, no game"))
+            else:
+                yield item.form, record_of(game, item, number, report)
+    except PositionError as error:
+        raise RecordError(str(error)) from error
+
+
+def record_of(game: Game[Any], item: Item, number: int, report: Callable[[Remark], None]) -> GameRecord:
+    """Return an item as a record; what its moves do not bear out goes to `report` and into the record's `detail`."""
+    state = item.state
+    over = game.is_terminal(state)
+    winner, margin = int(game.winner(state)), game.margin(state)
+    remarks = [Remark(item.line, "odd", item.remark)] if item.remark else []
+    if not over:
+        remarks.append(Remark(item.line, "unfinished", f"unfinished after {len(item.actions)} moves"))
+    elif item.winner not in (None, -1, winner):
+        remarks.append(
+            Remark(item.line, "result", f"{_result(item.winner)} stated, its moves lead to {_result(winner)}")
+        )
+    elif item.margin not in (None, margin):
+        remarks.append(Remark(item.line, "result", f"margin {item.margin} stated, its moves lead to {margin}"))
+    for remark in remarks:
+        report(remark)
+    return GameRecord(
+        game=game.name,
+        parameters=dict(game.parameters),
+        agents=item.players or ("?", "?"),
+        seeds=(0, 0),
+        opening=(),
+        opening_number=number,
+        actions=item.actions,
+        ending=Ending.FINISHED if over else Ending.UNFINISHED,
+        offender=-1,
+        winner=winner if over else int(Outcome.ONGOING),
+        margin=margin,
+        final=game.format(state),
+        start="" if item.start is None else game.format(item.start),
+        detail="; ".join(remark.text for remark in remarks),
+        headers=dict(item.headers),
+    )
+
+
+def _result(winner: int | None) -> str:
+    return "a draw" if winner == Outcome.DRAW else f"a win of player_{winner}"
+
+
+def item_of(record: GameRecord) -> Item:
+    """Return a record as an item to write; RecordError if it does not replay to its own end."""
+    states = record.replay()
+    return Item(
+        state=states[-1],
+        start=states[0] if record.start else None,
+        actions=record.actions,
+        players=None if record.agents == ("?", "?") else record.agents,
+        winner=record.winner,
+        margin=record.margin,
+        headers=dict(record.headers),
+    )
+
+
+def export_games(target: str | Path, records: Iterable[GameRecord], form: str) -> int:
+    """Write records in a form, the file whole or not at all; return how many.
+
+    Raises:
+        RecordError: the records are of several games or sizes, or the form cannot say one of them (it is named).
+        SpecError: the game has no such form, or it is not written.
+
+    """
+    kept = list(records)
+    games = {record.make_game() for record in kept}
+    if len(games) != 1:
+        raise RecordError(f"{target}: a file of form {form} holds games of one game and size, not of {len(games)}")
+    game = games.pop()
+    chosen = find_form(game, form)
+    items = [item_of(record) for record in kept]
+    try:
+        if chosen.write_file is not None:
+            whole: Callable[[Sequence[Item], Path], None] = chosen.write_file
+            write_whole(target, lambda path: whole(items, path))
+        else:
+            text = write_text(game, items, form)
+            write_whole(target, lambda path: path.write_text(text, encoding="utf-8"))
+    except PositionError as error:
+        raise RecordError(f"{target}: {error}") from error
+    return len(items)
