@@ -60,7 +60,7 @@ def main() -> None:
     arguments = parser.parse_args()
 
     game = make_game("connect-four")
-    agents = {"one move ahead": OneMoveAhead, "lowest": lambda game: lowest_legal, "greedy": "greedy"}
+    agents = {"one move ahead": OneMoveAhead, "lowest": lowest_legal, "greedy": "greedy"}
     result = tournament(game, agents, games=arguments.games, seed=0)
     for rating in result.ratings.agents:
         print(f"{rating.name:15} {rating.rating:+5.0f}  (95 %: {rating.low:+.0f} to {rating.high:+.0f})")

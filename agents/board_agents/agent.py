@@ -1,12 +1,13 @@
 """What an agent is: anything that turns an observation into an action.
 
-An agent is an object with ``reset(seed)`` and ``act(observation, state=None) -> int``, or a plain callable
-``f(observation) -> int``. An observation is what PettingZoo's ``env.last()`` hands out,
-``{"observation": int8 (shape), "action_mask": int8 (n,)}``.
+An agent is an object with ``reset(seed)`` and ``act(observation, state=None) -> int``; `board_envs.policies` lists the
+other forms in which one is given, `registry.as_agent` reads them. An observation is what PettingZoo's ``env.last()``
+hands out, ``{"observation": int8 (shape), "action_mask": int8 (n,)}``.
 """
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeAlias, runtime_checkable
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from board_envs.game import Game, is_action
+from board_envs.policies import BatchPolicy
 from board_envs.random import Stream
 from board_envs.types import IllegalActionError, PositionError
 
@@ -85,6 +87,66 @@ class CallableAgent(GameAgent):
     def choose(self, state: Any) -> int:
         """Show the callable what the seat to move sees."""
         return self.act(observation_of(self.game, state), state)
+
+
+class BatchAgent(GameAgent):
+    """A policy of many positions, ``f(boards (k, *shape), masks (k, n)) -> actions (k,)``, asked for one at a time."""
+
+    def __init__(self, game: Game[Any], policy: BatchPolicy) -> None:
+        super().__init__(game)
+        self.policy = policy
+
+    def choose(self, state: Any) -> int:
+        """Return what the policy answers to a batch of one; IllegalActionError if that is no integer action."""
+        seen = observation_of(self.game, state)
+        answer = self.policy(seen["observation"][None], seen["action_mask"][None])
+        return check_action(self.game, np.asarray(answer), repr(self.policy))
+
+
+class AdaptedAgent(GameAgent):
+    """An agent object without `reset`, or whose ``act`` takes the observation alone."""
+
+    def __init__(self, game: Game[Any], agent: Any) -> None:
+        super().__init__(game)
+        self.agent = agent
+        self._takes_state = takes_state(agent)
+
+    def reset(self, seed: int | None = None) -> None:
+        """Begin a new game, if the agent has something to begin."""
+        super().reset(seed)
+        if hasattr(self.agent, "reset"):
+            self.agent.reset(seed=seed)
+
+    def act(self, observation: Observation, state: Any = None) -> int:
+        """Return the agent's answer; IllegalActionError if that is no integer action."""
+        answer = self.agent.act(observation, state) if self._takes_state else self.agent.act(observation)
+        return check_action(self.game, answer, repr(self.agent))
+
+    def choose(self, state: Any) -> int:
+        """Show the agent what the seat to move sees."""
+        return self.act(observation_of(self.game, state), state)
+
+    def close(self) -> None:
+        """Close the agent, if it has something to close."""
+        close_agent(self.agent)
+
+
+def takes_state(agent: Any) -> bool:
+    """Whether an agent's ``act`` can be called with a state as its second argument."""
+    try:
+        inspect.signature(agent.act).bind({}, None)
+    except TypeError:
+        return False
+    except ValueError:
+        pass  # some builtin callables have no signature to look at
+    return True
+
+
+def close_agent(agent: Any) -> None:
+    """Close an agent that holds a program or a file open: one that has a method ``close``."""
+    close = getattr(agent, "close", None)
+    if callable(close):
+        close()
 
 
 def observation_of(game: Game[Any], state: Any) -> dict[str, NDArray[np.int8]]:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import copy
+import difflib
+import functools
 import inspect
 from collections.abc import Callable
 from importlib.metadata import entry_points
 from typing import Any, cast
 
-from board_agents.agent import Agent, CallableAgent
-from board_agents.specs import read_parameters, spec_parameters, unknown_name
+from board_agents.agent import AdaptedAgent, Agent, BatchAgent, CallableAgent, takes_state
+from board_agents.lowlevel.foreign_code import describe, load_object
+from board_agents.specs import read_parameters, spec_parameters, split_name, unknown_name
 from board_agents.support import Support, load, own_support, support_of
 from board_envs.game import Game
+from board_envs.policies import AgentBuilder, BatchPolicy, agent_builder, find_policy
 from board_envs.types import MissingExtraError, Oracle, SpecError
 
 AGENTS: dict[str, str] = {
@@ -63,16 +68,50 @@ def _records(game: str | None) -> list[Support]:
 def make_agent(spec: str, game: Game[Any]) -> Agent:
     """Return the agent that a spec string names, e.g. ``make_agent("alpha-beta:depth=6", game)``.
 
+    A spec "package.module:Name" or "path/file.py:name" runs that module or file: only name code that you trust.
+
     Raises:
-        SpecError: unknown name or parameter, or a value of the wrong type; what there is is listed.
+        SpecError: unknown name or parameter, or a value of the wrong type; the known ones are listed.
 
     """
+    if isinstance(spec, str):
+        name, rest = split_name(spec, agent_names())
+        if ":" in name:
+            return _agent_of_code(spec, name, rest, game)
     agent = _make("agent", spec, game, _agent_class)
-    if not isinstance(agent, Agent):
-        if callable(agent):
-            return CallableAgent(game, agent)
-        raise SpecError(f"agent {spec!r} is {agent!r}, which has no reset and act")
-    return agent
+    if isinstance(agent, (str, type, AgentBuilder)) or not (hasattr(agent, "act") or callable(agent)):
+        raise SpecError(f"agent {spec!r} is {agent!r}, which is neither an agent with act() nor a policy")
+    return _adapt(agent, game)
+
+
+def _agent_of_code(spec: str, path: str, rest: str, game: Game[Any]) -> Agent:
+    """Return the agent that "module:Name" or "file.py:name" names; classes and builders take parameters."""
+    label = f"agent {spec!r}"
+    try:
+        given = load_object(path)
+    except SpecError as error:
+        known = agent_names()
+        near = difflib.get_close_matches(path.partition(":")[0], known, n=1)
+        hint = f"; did you mean the agent {near[0]!r}, with parameters as key=value?" if near else ""
+        raise SpecError(f"{label}: {error}{hint}") from error
+    if not isinstance(given, (type, AgentBuilder)):
+        if rest:
+            raise SpecError(f"{label}: parameters are for classes and builders, {given!r} is neither")
+        return _as_agent_of(label, copy.deepcopy(given) if hasattr(given, "act") else given, game)
+    parameters = read_parameters(label, rest, given)
+    return _as_agent_of(label, agent_builder(functools.partial(given, **parameters)), game)
+
+
+def _as_agent_of(label: str, given: Any, game: Game[Any]) -> Agent:
+    """Return `as_agent`; whatever goes wrong in foreign code is a SpecError."""
+    try:
+        return as_agent(given, game)
+    except MissingExtraError:
+        raise
+    except (SpecError, TypeError) as error:
+        raise SpecError(f"{label}: {error}") from error
+    except Exception as error:
+        raise SpecError(f"{label}: {describe(error)}") from error
 
 
 def make_oracle(game: Game[Any], spec: str | None = None) -> Oracle:
@@ -105,14 +144,22 @@ def resolve_oracle(spec: str, game: Game[Any]) -> Oracle:
 
 
 def as_agent(agent: Any, game: Game[Any]) -> Agent:
-    """Return an agent from any of its forms: a spec string, an agent, or a plain callable of the observation."""
-    if isinstance(agent, str):
-        return make_agent(agent, game)
-    if isinstance(agent, Agent) and not isinstance(agent, type):
-        return agent
-    if callable(agent):
-        return CallableAgent(game, agent)
-    raise SpecError(f"an agent is a spec string, an object with reset and act, or a callable, not {agent!r}")
+    """Return an agent from any form in which one is given; `board_envs.policies` lists them.
+
+    Raises:
+        SpecError: a spec string that does not name an agent.
+        TypeError: none of the forms.
+
+    """
+    return _adapt(find_policy(agent, game, make_agent), game)
+
+
+def _adapt(policy: Any, game: Game[Any]) -> Agent:
+    """Return an agent object from what `find_policy` found."""
+    if hasattr(policy, "act"):
+        complete = isinstance(policy, Agent) and takes_state(policy)
+        return cast(Agent, policy) if complete else AdaptedAgent(game, policy)
+    return BatchAgent(game, policy) if isinstance(policy, BatchPolicy) else CallableAgent(game, policy)
 
 
 def agent_parameters(name: str) -> dict[str, inspect.Parameter]:

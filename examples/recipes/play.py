@@ -7,7 +7,6 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from board_agents import make_agent
 from board_agents.arena.play.decisions import play_game
 from board_envs.game import Game
 
@@ -34,7 +33,7 @@ def play_games(game: Game[Any], seats: Sequence[Policy], games: int, opponent: s
     counts = {"won": 0, "drawn": 0, "lost": 0}
     for number in range(games):
         seat = number % 2
-        builders = [lambda _: seats[seat], lambda game: make_agent(opponent, game)]
+        builders = [seats[seat], opponent]
         names = ("trained", opponent)
         record = play_game(
             game,

@@ -221,9 +221,7 @@ def test_a_program_that_fails_says_how_and_loses(program, source, error, ending,
     with pytest.raises(error, match=says):
         one_move()
     agent.close()
-    record = play_game(
-        CONNECT_FOUR, [lambda game: program(source, seconds=seconds), "random"], names=("program", "random")
-    )
+    record = play_game(CONNECT_FOUR, [program(source, seconds=seconds), "random"], names=("program", "random"))
     assert (record.ending, record.offender, record.winner) == (ending, 0, 1)
 
 

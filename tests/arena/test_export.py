@@ -29,9 +29,7 @@ SUFFIXES = [".jsonl", ".txt", ".parquet", ".db"]
 def odd_records():
     """Faults, unfinished games, other starts, names and details that are hard to write down."""
     return [
-        play_game(
-            NIM, [lambda game: lambda observation: 99, "random"], names=('"wild"', "new\nline"), seeds=(0, 2**63 - 1)
-        ),
+        play_game(NIM, [lambda observation: 99, "random"], names=('"wild"', "new\nline"), seeds=(0, 2**63 - 1)),
         play_game(NIM, ["random", "random"], names=(" a", "b: c"), start="1,4,2 1", seeds=(2, 5)),
         play_game(NIM, ["random", "random"], names=("é", "b\t"), max_plies=2, opening=(0, 4), opening_number=7),
         play_game(NIM, ["random", "random"], names=("a", "b"), max_plies=0),

@@ -13,6 +13,7 @@ from board_agents.arena.tournament import play
 from board_agents.arena.workers import CHUNK_SECONDS, Chunks, WorkerError, count_workers, play_parallel
 from board_agents.cli import main
 from board_envs import make_game
+from board_envs.policies import agent_builder
 
 NIM = make_game("nim")
 SPECS = {"random": "random", "greedy": "greedy"}
@@ -52,6 +53,7 @@ def test_chunks_follow_the_pace_shrink_towards_the_end_and_hold_every_game_once(
 def test_games_that_are_done_are_not_played_again(serial):
     tasks, records = serial
 
+    @agent_builder
     def refuse(game):
         raise RuntimeError("played again")
 
@@ -67,6 +69,7 @@ def test_a_killed_worker_loses_nothing(serial, tmp_path):
     tasks, records = serial
     marker = tmp_path / "killed"
 
+    @agent_builder
     def build(game):
         from board_agents import make_agent
 
@@ -90,6 +93,7 @@ def test_a_killed_worker_loses_nothing(serial, tmp_path):
 
 
 def test_games_that_always_kill_their_worker_end_the_run(serial):
+    @agent_builder
     def build(game):
         os.kill(os.getpid(), signal.SIGKILL)
 
@@ -107,6 +111,7 @@ def test_breaking_off_leaves_the_first_games(serial):
 
 
 def test_an_agent_that_fails_in_a_worker_is_a_crash_in_the_record(serial):
+    @agent_builder
     def build(game):
         def act(observation):
             raise ZeroDivisionError("in the worker")

@@ -6,6 +6,7 @@ import pytest
 
 from board_agents.arena import Ending, play_game
 from board_envs import make_game
+from board_envs.policies import agent_builder
 from board_envs.types import IllegalActionError, MissingExtraError
 
 NIM, FOUR = make_game("nim"), make_game("connect-four")
@@ -44,8 +45,8 @@ def test_seeds_decide_the_game():
     ],
 )
 def test_a_fault_loses_the_game_and_is_recorded(seat, answer, ending, detail):
-    builders = [lambda game: lowest, lambda game: lowest]
-    builders[seat] = lambda game: answer
+    builders = [lowest, lowest]
+    builders[seat] = answer
     record = play_game(NIM, builders, names=NAMES)
     assert record.ending is ending
     assert record.offender == seat
@@ -56,7 +57,7 @@ def test_a_fault_loses_the_game_and_is_recorded(seat, answer, ending, detail):
 
 
 def test_a_full_column_is_an_illegal_move():
-    record = play_game(FOUR, [lambda game: lambda observation: 0] * 2, names=NAMES)
+    record = play_game(FOUR, [lambda observation: 0] * 2, names=NAMES)
     assert record.ending is Ending.ILLEGAL
     assert len(record.actions) == 6
     assert "action 0 is not legal" in record.detail
@@ -90,25 +91,26 @@ class Programmed:
 )
 def test_agents_that_run_apart_tell_their_fault_by_the_exception(error, ending):
     before = Programmed.closed
-    record = play_game(NIM, [lambda game: Programmed(error), "random"], names=NAMES)
+    record = play_game(NIM, [Programmed(error), "random"], names=NAMES)
     assert (record.ending, record.offender, record.winner) == (ending, 0, 1)
     assert str(error) in record.detail
     assert Programmed.closed == before + 1
 
 
 def test_an_agent_that_cannot_be_made_loses_but_a_missing_extra_is_the_users_affair():
+    @agent_builder
     def broken(game):
         raise RuntimeError("no weights")
 
     record = play_game(NIM, ["random", broken], names=NAMES)
     assert (record.ending, record.offender, record.detail) == (Ending.CRASH, 1, "RuntimeError: no weights")
     with pytest.raises(MissingExtraError):
-        play_game(NIM, [lambda game: Programmed(MissingExtraError("it", "fast")), "random"], names=NAMES)
+        play_game(NIM, [agent_builder(lambda game: Programmed(MissingExtraError("it", "fast"))), "random"], names=NAMES)
 
 
 def test_ctrl_c_is_nobodys_fault():
     with pytest.raises(KeyboardInterrupt):
-        play_game(NIM, [lambda game: Programmed(KeyboardInterrupt()), "random"], names=NAMES)
+        play_game(NIM, [Programmed(KeyboardInterrupt()), "random"], names=NAMES)
 
 
 def test_a_slow_move_is_a_timeout_and_a_long_game_is_unfinished():
@@ -130,6 +132,6 @@ def test_an_agent_that_writes_into_what_it_is_given_changes_nothing():
             observation["action_mask"][...] = 0
             return action
 
-    vandals = play_game(FOUR, [lambda game: Vandal()] * 2, names=NAMES)
-    honest = play_game(FOUR, [lambda game: copy.copy(lowest)] * 2, names=NAMES)
+    vandals = play_game(FOUR, [Vandal()] * 2, names=NAMES)
+    honest = play_game(FOUR, [copy.copy(lowest)] * 2, names=NAMES)
     assert vandals.actions == honest.actions

@@ -17,6 +17,7 @@ from board_agents.arena.statistics.quality import (
     wilson,
 )
 from board_envs import make_game
+from board_envs.policies import agent_builder
 
 NIM = make_game("nim")
 SMALL = make_game("connect-four", rows=4, columns=4, connect=3)
@@ -25,6 +26,7 @@ SMALL = make_game("connect-four", rows=4, columns=4, connect=3)
 def scripted(moves):
     """An agent's builder that plays given actions one after the other."""
 
+    @agent_builder
     def build(game):
         queue = list(moves)
         return lambda observation: queue.pop(0)
@@ -32,6 +34,7 @@ def scripted(moves):
     return build
 
 
+@agent_builder
 def worst(game):
     """The agent that always plays the worst action."""
     oracle = make_oracle(game, "closed-form" if game is NIM else "exhaustive")
@@ -71,6 +74,7 @@ def test_opening_moves_and_forced_moves_are_nobodys_decisions():
 def test_perfect_play_has_no_regret_and_the_worst_has_all_of_it(game):
     oracle = make_oracle(game, "closed-form" if game is NIM else "exhaustive")
 
+    @agent_builder
     def perfect(game):
         def act(observation):
             state = game.decode(observation["observation"], int((observation["observation"][..., :2] != 0).sum() % 2))
@@ -108,7 +112,7 @@ def test_what_the_oracle_does_not_know_is_told_and_not_counted():
 
 
 def test_faults_are_counted_apart():
-    record = play_game(NIM, [lambda game: lambda observation: 99, "random"], names=("wild", "random"))
+    record = play_game(NIM, [lambda observation: 99, "random"], names=("wild", "random"))
     wild = judge_records([record], make_oracle(NIM))["wild"].total
     assert (wild.decisions, wild.faults, wild.counted) == (1, 1, 0)
 

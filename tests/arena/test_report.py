@@ -31,7 +31,7 @@ browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed"
 @pytest.fixture(scope="module")
 def records():
     games = tournament(SMALL, ["random", "greedy", "alpha-beta:depth=2,compiled=false"], games=6, seed=2).records
-    wild = play_game(SMALL, [lambda game: lambda observation: 77, "random"], names=("<wild> & co", "random"))
+    wild = play_game(SMALL, [lambda observation: 77, "random"], names=("<wild> & co", "random"))
     return [*games, wild]
 
 

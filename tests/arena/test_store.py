@@ -86,7 +86,7 @@ def test_games_come_back_as_they_went_in(url, game):
 def test_faults_unfinished_games_and_other_starts_come_back_too(url):
     nim = GAMES[0]
     records = [
-        play_game(nim, [lambda game: lambda observation: 99, "random"], names=("wild", "random")),
+        play_game(nim, [lambda observation: 99, "random"], names=("wild", "random")),
         play_game(nim, ["random", "random"], names=("a", "b"), start="1,4,2 1", seeds=(2**63 - 1, 5)),
         play_game(nim, ["random", "random"], names=("a", "b"), max_plies=2, opening=(0, 4), opening_number=7),
     ]

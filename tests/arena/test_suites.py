@@ -22,6 +22,7 @@ from board_agents.arena.suites.suite_files import (
 )
 from board_agents.cli import main
 from board_envs import make_game
+from board_envs.policies import agent_builder
 
 NIM = make_game("nim")
 SMALL = make_game("connect-four", rows=4, columns=4, connect=3)
@@ -165,6 +166,7 @@ def test_random_play_is_as_good_as_chance_says():
 
 
 def test_faulty_answers_are_counted_apart():
+    @agent_builder
     def build(game):
         def act(observation):
             if observation["observation"][0] == 3:
@@ -222,14 +224,14 @@ def test_evaluate_on_own_games(capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["evaluate", "nobody", "nim"], "no agent 'nobody'"),
+        (["evaluate", "nobody", "nim"], "unknown agent 'nobody'"),
         (["evaluate", "random", "chess"], "no game 'chess'"),
         (["evaluate", "", "nim"], "piece 1 of '' is empty"),
         (["evaluate", "random", "nim", "--repeats", "0"], "--repeats is 1 or more"),
         (["evaluate", "random", "nim", "--seed", "-1"], "seed must be"),
         (["evaluate", "random", "connect-four", "-p", "rows=4", "--on", "suite"], "no published suite"),
         (["evaluate", "random", "nim", "--suite", "nothing.suite"], "nothing.suite"),
-        (["evaluate", "random", "nim", "--on", "games", "--oracle", "guess"], "no oracle 'guess'"),
+        (["evaluate", "random", "nim", "--on", "games", "--oracle", "guess"], "unknown oracle 'guess'"),
     ],
 )
 def test_mistakes_are_told_in_one_line(arguments, message, capsys):

@@ -106,7 +106,7 @@ def test_tallies_are_those_of_the_records():
 
 
 def test_faults_and_unfinished_games_are_told_apart():
-    agents = {"random": "random", "crasher": lambda game: lambda observation: 1 / 0}
+    agents = {"random": "random", "crasher": lambda observation: 1 / 0}
     result = tournament(FOUR, agents, 6)
     crasher = result.standings[1]
     assert crasher.faults == {Ending.CRASH: 6}

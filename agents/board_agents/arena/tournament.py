@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from board_agents.arena.play.decisions import Builder, build_agent, play_game
+from board_agents.arena.play.decisions import Builder, as_builder, check_builders, play_game
 from board_agents.arena.play.openings import make_openings
 from board_agents.arena.records.game_record import GameRecord, task_key
 from board_agents.arena.statistics.ratings import Ratings, rate
@@ -47,6 +47,7 @@ class Result:
         first_mover: results of who began.
         distinct: how many of the games differ.
         ratings: the joint fit.
+        seed: of the bootstrap behind the ratings' intervals; in a `tournament` that of its openings and agents, too.
 
     """
 
@@ -56,19 +57,25 @@ class Result:
     first_mover: Tally
     distinct: int
     ratings: Ratings
+    seed: int = 0
 
 
-def name_entrants(agents: Iterable[str] | Mapping[str, Builder]) -> dict[str, Builder]:
-    """Return name -> builder; a spec is its own name, and one that enters again is told apart by "#2"."""
+def name_entrants(agents: Iterable[Builder] | Mapping[str, Builder]) -> dict[str, Builder]:
+    """Return name -> player, in the forms that `as_builder` returns.
+
+    In a plain list a spec is its own name, a function or class has its own, an agent object its class's; one that
+    enters again is told apart by "#2".
+    """
     if isinstance(agents, Mapping):
-        return dict(agents)
+        return {name: as_builder(player) for name, player in agents.items()}
     entrants: dict[str, Builder] = {}
-    for spec in agents:
-        name, number = spec, 1
+    for player in agents:
+        own = player if isinstance(player, str) else getattr(player, "__name__", type(player).__name__)
+        name, number = own, 1
         while name in entrants:
             number += 1
-            name = f"{spec}#{number}"
-        entrants[name] = spec
+            name = f"{own}#{number}"
+        entrants[name] = as_builder(player)
     return entrants
 
 
@@ -154,12 +161,13 @@ def summarise(
         first_mover(records),
         distinct_games(records),
         rate(records, names, anchor=anchor, seed=seed),
+        seed,
     )
 
 
 def tournament(
     game: Game[Any],
-    agents: Iterable[str] | Mapping[str, Builder],
+    agents: Iterable[Builder] | Mapping[str, Builder],
     games: int = 100,
     *,
     seed: int = 0,
@@ -175,8 +183,9 @@ def tournament(
 
     Args:
         game: the game.
-        agents: spec strings, or a mapping of names to spec strings and functions ``game -> agent``; agents are made
-            afresh for every game.
+        agents: two or more players in any form that `board_envs.policies` lists, or a mapping of names to them. Each
+            game has agents of its own: specs, classes and builders make them, agent objects are deep-copied; policies
+            are used as they are.
         games: games of each pair, half from each seat.
         seed: the same seed gives the same games.
         opening_plies: random plies before the agents take over; None finds the length, 0 begins at the start.
@@ -188,13 +197,13 @@ def tournament(
         on_game: called with each record as it is there.
 
     Raises:
-        SpecError: an agent's spec names nothing there is.
+        SpecError: a spec that does not name an agent, or an agent object that cannot be copied.
+        TypeError: a player of none of the forms.
 
     """
     entrants = name_entrants(agents)
     tasks = plan(game, list(entrants), games, seed=seed, opening_plies=opening_plies, start=start)
-    for builder in entrants.values():
-        build_agent(builder, game)  # an impossible agent is told before the first game
+    check_builders(entrants.values(), game)
     records = []
     for record in play(game, entrants, tasks, done=done, time_limit=time_limit, max_plies=max_plies):
         records.append(record)

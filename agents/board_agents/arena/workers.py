@@ -16,11 +16,11 @@ import warnings
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from board_agents.arena.play.decisions import Builder
+from board_agents.arena.play.decisions import Builder, as_builder
 from board_agents.arena.records.game_record import GameRecord
 from board_agents.arena.tournament import Task, play
 from board_envs.game import Game
-from board_envs.types import MissingExtraError
+from board_envs.types import MissingExtraError, SpecError
 
 BACKENDS = ("loky", "ray")
 CHUNK_SECONDS = 0.5
@@ -58,7 +58,9 @@ def play_parallel(
 
     Args:
         game: the game.
-        entrants: name -> builder; what is no spec string must be picklable (by cloudpickle).
+        entrants: name -> player in any form. Specs travel as text and are read by each worker (a file that one names
+            must be there, too); everything else is pickled by cloudpickle, once a chunk of games, and each game has its
+            own copy of an agent object, as in one process.
         tasks: the plan.
         workers: how many, 0 for one a processor (of a cluster: one a processor of the cluster).
         backend: "loky" (processes of this machine) or "ray" (a cluster, extra "cluster").
@@ -69,16 +71,35 @@ def play_parallel(
 
     Raises:
         WorkerError: the same games take their worker down again and again.
+        SpecError: a player that cannot be pickled.
         MissingExtraError: joblib or ray is not installed.
 
     """
     known = {record.key: record for record in done}
     planned = [(task, known.get(task.key) if known else None) for task in tasks]
     open_tasks = [task for task, record in planned if record is None]
-    fresh = _play_open(game, dict(entrants), open_tasks, workers, backend, address, time_limit, max_plies)
+    players = {name: as_builder(player) for name, player in entrants.items()}
+    _check_travel(players)
+    fresh = _play_open(game, players, open_tasks, workers, backend, address, time_limit, max_plies)
     with contextlib.closing(fresh):
         for _, record in planned:
             yield next(fresh) if record is None else record
+
+
+def _check_travel(players: Mapping[str, Builder]) -> None:
+    """Refuse a player that cannot be sent to workers; SpecError names it."""
+    _joblib()
+    from joblib.externals.loky.backend.reduction import dumps
+
+    name = ""
+    try:
+        for name, player in players.items():  # noqa: B007  # the name is for the message
+            dumps(player)
+    except Exception as error:
+        raise SpecError(
+            f"agent {name!r} cannot be sent to workers ({type(error).__name__}: {error}); give its class, a spec, or "
+            "agent_builder(f)"
+        ) from error
 
 
 def _play_open(

@@ -70,6 +70,8 @@ class Sb3Agent(GameAgent):
 class TorchAgent(GameAgent):
     """A torch module in a file: TorchScript (``torch.jit.save``) or an exported program (``torch.export.save``, .pt2).
 
+    torch runs what the file holds, and may unpickle parts of a .pt2: only name files that you trust.
+
     It takes float32 observations, (1, *shape) or (1, size), and returns one number an action, (1, n): logits or values.
 
     Args:

@@ -9,7 +9,6 @@ Every game has "margin" and "zero"; a game's own evaluations and its win value s
 from __future__ import annotations
 
 import functools
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
@@ -17,6 +16,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from board_agents.lowlevel.foreign_code import load_object
 from board_agents.support import load, support_of
 from board_envs._jit import jitable
 from board_envs.game import Game
@@ -99,12 +99,14 @@ def win_value(game: Game[Any]) -> WinValue:
 
 
 def load_evaluation(path: str) -> Evaluation:
-    """Return a user's function named "package.module:function"; SpecError says what is missing."""
-    module, _, name = path.partition(":")
+    """Return a user's function named "package.module:function" or "file.py:function"; SpecError says what is missing.
+
+    The module or file is run: only name code that you trust.
+    """
     try:
-        function = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        raise SpecError(f"evaluation {path!r}: {error}") from error
+        function = load_object(path)
+    except SpecError as error:
+        raise SpecError(f"evaluation {error}") from error
     if not callable(function):
         raise SpecError(f"evaluation {path!r} is no function")
-    return function
+    return cast(Evaluation, function)

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import copy
+import functools
+import inspect
+import sys
 import time
-from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias, TypeVar
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from types import FunctionType, MethodType
+from typing import Any, TypeAlias, TypeVar, cast
 
-from board_agents.agent import Agent, observation_of
+from board_agents.agent import Agent, close_agent, observation_of
 from board_agents.arena.records.game_record import Ending, GameRecord
 from board_agents.registry import as_agent
 from board_envs.game import Game
-from board_envs.types import IllegalActionError, MissingExtraError, Outcome
+from board_envs.policies import AgentBuilder, agent_builder
+from board_envs.types import IllegalActionError, MissingExtraError, Outcome, SpecError
 
-Builder: TypeAlias = str | Callable[[Game[Any]], Any]
-"""What makes an agent for a game, afresh for every game: a spec string, or a function of the game."""
+Builder: TypeAlias = str | Agent | Callable[..., Any]
+"""A player in any form that `board_envs.policies` lists."""
 T = TypeVar("T")
 
 
@@ -26,9 +33,65 @@ class AgentFaultError(Exception):
         self.seat, self.ending, self.detail = seat, ending, detail
 
 
-def build_agent(builder: Builder, game: Game[Any]) -> Agent:
-    """Make an agent; SpecError if the builder names or makes none."""
-    return as_agent(builder if isinstance(builder, str) else builder(game), game)
+def as_builder(player: Any) -> Builder:
+    """Return a player in a form in which it is built for each game; idempotent.
+
+    A bare function whose one parameter is named `game` is taken for a builder, with a DeprecationWarning;
+    `agent_builder` declares one.
+    """
+    if not _is_bare_builder(player):
+        return cast(Builder, player)
+    warnings.warn(
+        f"{player!r} is taken for a function that builds an agent, because its parameter is named 'game'; write "
+        "agent_builder(f), from board_envs.policies: without it this will be a policy of one observation",
+        DeprecationWarning,
+        stacklevel=_callers_level(),
+    )
+    return agent_builder(player)
+
+
+def _is_bare_builder(player: Any) -> bool:
+    if not isinstance(player, (FunctionType, MethodType, functools.partial)):
+        return False
+    parameters = list(inspect.signature(player).parameters.values())
+    return bool(parameters) and parameters[0].name == "game" and all(p.default is not p.empty for p in parameters[1:])
+
+
+def _callers_level() -> int:
+    """Return the `stacklevel`, as `as_builder` sees it, of the code that called this package."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "board_agents":
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def build_agent(player: Builder, game: Game[Any]) -> Agent:
+    """Make the agent of one game from a player in any form.
+
+    Specs, classes and builders make a new agent; an agent object is deep-copied, so that no game depends on another;
+    policies (functions) are used as they are.
+
+    Raises:
+        SpecError: a spec that does not name an agent, or an agent object that cannot be copied.
+        TypeError: none of the forms.
+
+    """
+    player = as_builder(player)
+    if hasattr(player, "act") and not isinstance(player, type):
+        try:
+            player = copy.deepcopy(player)
+        except Exception as error:
+            raise SpecError(
+                f"the agent {player!r} cannot be copied for a game ({type(error).__name__}: {error}); give its class "
+                "or agent_builder(f)"
+            ) from error
+    return as_agent(player, game)
+
+
+def check_builders(players: Iterable[Builder], game: Game[Any]) -> None:
+    """Build each player once, so that an impossible one is refused before the first game; errors as `build_agent`."""
+    for player in players:
+        close_agent(build_agent(player, game))
 
 
 def play_game(
@@ -49,7 +112,7 @@ def play_game(
 
     Args:
         game: the game.
-        builders: what makes the agents of seats 0 and 1.
+        builders: the players of seats 0 and 1, in any form; `build_agent` says how agents are made of them.
         names: what to call them.
         seeds: what to reset them with.
         opening: actions played before the agents take over; they must leave the game unfinished.
@@ -59,7 +122,12 @@ def play_game(
             it has been made. Agents that run apart (programs) enforce it themselves by raising TimeoutError.
         max_plies: cap on the length; beyond it the game is unfinished. None: the rules end every game.
 
+    Raises:
+        SpecError: a spec that does not name an agent, or an agent object that cannot be copied.
+        TypeError: a player of none of the forms.
+
     """
+    builders = [as_builder(builder) for builder in builders]
     state = game.parse(start) if start else game.initial_state()
     for action in opening:
         state = game.step(state, action)
@@ -69,7 +137,7 @@ def play_game(
     ending, offender, detail = Ending.FINISHED, -1, ""
     try:
         for seat in (0, 1):
-            agents.append(guarded(seat, lambda: build_agent(builders[seat], game)))
+            agents.append(_build_guarded(seat, builders[seat], game))
             guarded(seat, lambda: agents[seat].reset(seed=seeds[seat]))
         while not game.is_terminal(state):
             if max_plies is not None and len(actions) >= max_plies:
@@ -88,9 +156,7 @@ def play_game(
         ending, offender, detail = fault.ending, fault.seat, fault.detail
     finally:
         for agent in agents:
-            close = getattr(agent, "close", None)  # agents that hold a program or a file open have one
-            if callable(close):
-                close()
+            close_agent(agent)
     if ending is Ending.FINISHED:
         winner = int(game.winner(state))
     else:
@@ -112,6 +178,13 @@ def play_game(
         detail=detail,
         seconds=(seconds[0], seconds[1]),
     )
+
+
+def _build_guarded(seat: int, player: Builder, game: Game[Any]) -> Agent:
+    """Make an agent; what fails in a builder's own code is its fault, a player that is none is the caller's."""
+    if not isinstance(player, (type, AgentBuilder)):
+        return build_agent(player, game)
+    return guarded(seat, lambda: build_agent(player, game))
 
 
 def decide(agent: Agent, game: Game[Any], state: Any) -> int:

@@ -15,7 +15,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from board_agents.arena.play.decisions import Builder, play_game
+from board_agents.arena.play.decisions import Builder, as_builder, check_builders, play_game
 from board_agents.arena.play.openings import position_key
 from board_agents.arena.records.game_record import parameters_of
 from board_agents.arena.records.storage import read_text
@@ -222,15 +222,20 @@ def judge_on_suite(
     """Let an agent answer every position of a suite and judge the answers.
 
     Args:
-        build: what makes the agent, afresh for every position.
+        build: the agent in any form that `board_envs.policies` lists, made afresh for every position.
         suite: the positions.
         name: of the agent.
         seed: the agent of position i, repeat j is reset with a seed that depends on this, i and j only.
         repeats: answers asked for at each position (agents with chance in them need more than one).
         progress: passes the positions on and shows how far it is.
 
+    Raises:
+        SpecError: a spec that does not name an agent, or an agent object that cannot be copied.
+        TypeError: no form of an agent.
+
     """
-    game = suite.game
+    game, build = suite.game, as_builder(build)
+    check_builders([build], game)
     source = {"kind": "suite", "name": suite_name(game), "sha256": suite.checksum, "seed": seed, "repeats": repeats}
     report = QualityReport(name, game, suite.unit, source)
     stream = Stream.seeded(seed)
