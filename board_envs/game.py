@@ -49,7 +49,7 @@ class Game(Generic[S]):
     Every game here is deterministic, zero-sum, of perfect information, for two seats: player_0 (begins) and player_1.
 
     Attributes:
-        name: the name in the registry, e.g. "connect-four".
+        name: the name in the registry, words in small letters joined by hyphens.
         parameters: all parameters with their values.
         rules: the pure functions underneath; they check nothing.
         notation: text forms.
@@ -61,7 +61,7 @@ class Game(Generic[S]):
         symmetries: function that lists the symmetries of this size, the identity among them.
         decoder: (observation int8, seat) -> State.
         values_to_come: whether exact values count only what is still to come, so that the outcome is the sign of the
-            mover's margin so far plus the value (Awalé); else it is the value's own sign.
+            mover's margin so far plus the value; else it is the value's own sign.
         outside_forms: (game) -> the forms that this game reads beside its own notation; see `board_envs.forms`.
 
     """
@@ -84,12 +84,6 @@ class Game(Generic[S]):
     def __post_init__(self) -> None:
         """Close the parameters: games are shared between all who ask for them."""
         object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle and copy by name: a game is made again (or found) where it is loaded."""
-        from board_envs.registry import make_game
-
-        return _remake, (make_game, self.name, dict(self.parameters))
 
     def __repr__(self) -> str:
         """Show how to make this game."""
@@ -298,6 +292,14 @@ def is_action(action: Any, n: int) -> bool:
     return isinstance(action, (int, np.integer)) and not isinstance(action, bool) and 0 <= int(action) < n
 
 
+def ternary_code(grid: Any) -> int:
+    """Return the sum of (p + 1) 3^i over the cells of a grid of 1, -1 and 0, whether it can arise or not."""
+    code = 0
+    for value in reversed(np.asarray(grid).ravel().tolist()):
+        code = 3 * code + value + 1
+    return code
+
+
 def check_seat(seat: Any) -> int:
     """Return a seat, 0 or 1; ValueError if it is neither."""
     if isinstance(seat, bool) or not isinstance(seat, (int, np.integer)) or seat not in (0, 1):
@@ -310,7 +312,3 @@ def check_int(game: str, name: str, value: Any, low: int, high: int, why: str = 
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
         raise ValueError(f"{game}: {name} must be an integer from {low} to {high}{why}, not {value!r}")
     return int(value)
-
-
-def _remake(make: Callable[..., Game[Any]], name: str, parameters: dict[str, Any]) -> Game[Any]:
-    return make(name, **parameters)

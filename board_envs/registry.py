@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import difflib
 import importlib
 import inspect
@@ -19,17 +20,17 @@ GAMES: dict[str, str] = {
 
 
 def snake_name(name: str) -> str:
-    """Return a game's name in module style: "connect-four" -> "connect_four"."""
+    """Return a game's name in module style: "my-game" -> "my_game"."""
     return name.replace("-", "_")
 
 
 def camel_name(name: str) -> str:
-    """Return a game's name in the style of Gymnasium ids: "connect-four" -> "ConnectFour"."""
+    """Return a game's name in the style of Gymnasium ids: "my-game" -> "MyGame"."""
     return "".join(part.capitalize() for part in name.split("-"))
 
 
 def check_name(name: str) -> str:
-    """Return the registered name of a game ("connect_four" is taken for "connect-four"); ValueError lists all."""
+    """Return the registered name of a game ("my_game" is taken for "my-game"); ValueError lists all."""
     key = name.replace("_", "-") if isinstance(name, str) else name
     if key not in GAMES:
         near = difflib.get_close_matches(str(name), GAMES, n=1)
@@ -48,7 +49,7 @@ def make_game(name: str, **parameters: Any) -> Game[Any]:
     """Return a game at one size.
 
     Args:
-        name: "reversi", "connect-four", "awale" or "nim".
+        name: one of `GAMES`.
         parameters: the game's own; see ``board-envs games`` or `game_parameters`.
 
     Raises:
@@ -64,3 +65,15 @@ def make_game(name: str, **parameters: Any) -> Game[Any]:
     game = importlib.import_module(GAMES[key]).make(**parameters)
     assert isinstance(game, Game)
     return game
+
+
+def _remake(name: str, parameters: dict[str, Any]) -> Game[Any]:
+    return make_game(name, **parameters)
+
+
+def _reduce(game: Game[Any]) -> tuple[Any, ...]:
+    """Pickle and copy by name: a game is made again (or found) where it is loaded."""
+    return _remake, (game.name, dict(game.parameters))
+
+
+copyreg.pickle(Game, _reduce)

@@ -73,7 +73,7 @@ class Rules(Generic[S]):
         nth: (state, k) -> the k-th legal action in increasing order, 0 <= k < count.
         is_legal: (state, action) -> bool, for 0 <= action < n.
         write_mask: (state, out int8 (n,)) -> None; 1 where legal, every entry written.
-        step: (state, action) -> State after a legal action. Where a state has a memory (Awalé) it writes the next free
+        step: (state, action) -> State after a legal action. Where a state has a memory it writes the next free
             entry of it, so the caller passes a state that it owns (`Game.step` sees to that).
         winner: (state) -> an Outcome's number.
         margin: (state) -> player_0's points minus player_1's so far, in the game's unit.

@@ -159,8 +159,8 @@ def state_of(game: Game[Any], observation: Observation) -> Any:
     """Rebuild the state from what the seat to move sees.
 
     An observation shows own and other pieces, not which seat one has. The seat taken is the first, 0 or 1, with which
-    the position can arise (in Connect Four the stones tell); where both can (Reversi, Nim, Awalé) it is 0: the game is
-    the same with the seats exchanged, and so is every choice made from the mover's view.
+    the position can arise (the number of pieces may tell); where both can it is 0: the game is the same with the seats
+    exchanged, and so is every choice made from the mover's view.
     """
     array = observation["observation"] if isinstance(observation, Mapping) else observation
     errors = []

@@ -1,7 +1,7 @@
 """Instructions that numba has no word for: a byte read at an address, a cache line asked for, two atomic writes.
 
-Whoever passes an address keeps the array alive. (Awalé's tables are one array a level; a kernel gets their addresses
-as one array instead of a different signature a count of levels.)
+Whoever passes an address keeps the array alive. (A kernel that reads many arrays gets their addresses as
+one array, instead of a different signature a count of arrays.)
 """
 
 from __future__ import annotations

@@ -60,9 +60,7 @@ class AlphaBetaAgent(SearchAgent):
     def search(self, state: Any, *, with_line: bool) -> SearchResult:
         """Search to the depth, or as deep as the time allows; what an unfinished depth found is not used."""
         if self.runs_compiled:
-            from board_agents.search.compiled import search_compiled
-
-            return search_compiled(self, state, prune=True, seconds=self.seconds, with_line=with_line)
+            return self.search_compiled(state, prune=True, seconds=self.seconds, with_line=with_line)
         seat, owned = self.game.current_player(state), self.game.own(state)
         all_ties = self.ties == "random"
         search = self.new_search()

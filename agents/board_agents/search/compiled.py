@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -20,9 +22,7 @@ from board_agents.search.alpha_beta_kernel import (
 )
 from board_agents.search.interpreted import RootScores, SearchResult
 from board_agents.search.root_arrays import root_arrays
-
-if TYPE_CHECKING:
-    from board_agents.search.minimax import SearchAgent
+from board_envs.game import Game
 
 _CHUNK = 20_000
 """Positions between two looks at the clock: about a millisecond or two."""
@@ -32,20 +32,43 @@ _TABLE_BITS = 20
 """Most entries that a table has, as a power of two: 32 MiB. Shallow searches take smaller ones."""
 
 
-def search_compiled(
-    agent: SearchAgent, state: Any, *, prune: bool, seconds: float | None, with_line: bool
-) -> SearchResult:
-    """Search for an agent: the values and the choice that its interpreted search has."""
-    game, seat = agent.game, agent.game.current_player(state)
-    assert isinstance(agent.evaluation, str)
-    run_ = _Run(agent, prune)
+@dataclass(frozen=True)
+class SearchRequest:
+    """What to search for.
+
+    Attributes:
+        game: the game.
+        evaluation: a named evaluation of it.
+        depth: plies looked ahead, the most with `seconds`.
+        prune: alpha-beta; else plain minimax.
+        seconds: time for deeper and deeper searches; None searches `depth` plies.
+        all_ties: whether the scores of all the best actions are wanted, not of the first alone.
+        with_line: whether the principal variation is wanted to its end.
+        finish: chooses among the root's exact scores: ``(scores, seat, nodes, depth) -> SearchResult``.
+
+    """
+
+    game: Game[Any]
+    evaluation: str
+    depth: int
+    prune: bool
+    seconds: float | None
+    all_ties: bool
+    with_line: bool
+    finish: Callable[[RootScores, int, int, int], SearchResult]
+
+
+def search_compiled(request: SearchRequest, state: Any) -> SearchResult:
+    """Return the values and the choice that the interpreted search has."""
+    game, seat = request.game, request.game.current_player(state)
+    seconds, all_ties = request.seconds, request.all_ties
+    run_ = _Run(request)
     deadline = None if seconds is None else time.monotonic() + seconds
     words, memory = root_arrays(game, state)
-    all_ties = agent.ties == "random"
     exact: RootScores = {}
     line: tuple[int, ...] = ()
     reached, first = 0, -1
-    for depth in _depths(agent.depth, prune, seconds is not None):
+    for depth in _depths(request.depth, request.prune, seconds is not None):
         limit = deadline if reached else None
         if not run_.search(words, memory, depth, all_ties, first, limit):
             break
@@ -56,22 +79,22 @@ def search_compiled(
         line = tuple(work.lines[0, 1 : 1 + work.lines[0, 0]].tolist())
         if seconds is not None and not work.status[HORIZON]:
             break
-    result = agent.finish(exact, seat, run_.nodes, reached)
+    result = request.finish(exact, seat, run_.nodes, reached)
     if line[0] != result.action:
         line = (result.action,)
-    if with_line:
-        line = _whole_line(agent, state, line, reached, prune)
+    if request.with_line:
+        line = _whole_line(request, state, line, reached)
     return SearchResult(result.action, result.value, result.values, line, run_.nodes, reached, seat)
 
 
 class _Run:
     """A kernel with its arrays."""
 
-    def __init__(self, agent: SearchAgent, prune: bool) -> None:
-        self.game, self.prune, self.nodes = agent.game, prune, 0
-        self.kernel = make_search(agent.game, str(agent.evaluation))
-        bits = min(_TABLE_BITS, 2 + 3 * agent.depth // 2) if prune and not self.game.rules.has_memory else 0
-        self.work: Workspace = make_workspace(agent.game, agent.depth, bits)
+    def __init__(self, request: SearchRequest) -> None:
+        game, depth, self.prune, self.nodes = request.game, request.depth, request.prune, 0
+        self.kernel = make_search(game, request.evaluation)
+        bits = min(_TABLE_BITS, 2 + 3 * depth // 2) if self.prune and not game.rules.has_memory else 0
+        self.work: Workspace = make_workspace(game, depth, bits)
 
     def search(self, words: Any, memory: Any, depth: int, all_ties: bool, first: int, deadline: float | None) -> bool:
         """Search one depth; False if the time was over before the end."""
@@ -96,14 +119,14 @@ def _depths(depth: int, prune: bool, timed: bool) -> list[int]:
     return list(range(2 + depth % 2, depth + 1, 2))
 
 
-def _whole_line(agent: SearchAgent, state: Any, line: tuple[int, ...], depth: int, prune: bool) -> tuple[int, ...]:
+def _whole_line(request: SearchRequest, state: Any, line: tuple[int, ...], depth: int) -> tuple[int, ...]:
     """Return the principal variation to its end: the table cuts lines short, so their ends are searched for."""
-    game = agent.game
+    game = request.game
     moves = list(line)
     for action in line:
         state = game.step(state, action)
     while len(moves) < depth and not game.is_terminal(state):
-        run_ = _Run(agent, prune)
+        run_ = _Run(request)
         words, memory = root_arrays(game, state)
         run_.search(words, memory, depth - len(moves), False, -1, None)
         rest = run_.work.lines[0, 1 : 1 + run_.work.lines[0, 0]].tolist()

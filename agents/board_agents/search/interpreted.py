@@ -48,7 +48,7 @@ class SearchResult:
     seat: int
 
     def value_for(self, seat: int) -> float:
-        """Return the value in a seat's view (seat 1's is that of the Connect Four source, seat 0's of Reversi's)."""
+        """Return the value in a seat's view."""
         return self.value if seat == self.seat else -self.value
 
 

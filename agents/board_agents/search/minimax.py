@@ -1,7 +1,7 @@
 """Minimax to a fixed depth, and the greedy agent, which is minimax of depth one.
 
-Sources: the n-ply minimax of the Reversi problem (EPITA 2024) and `calcule_score` / `choisit_coup` of the exercise
-"puissance 4" (Bac NSI 2026, Amérique du Nord); their win values and evaluations are in `evaluations`.
+Sources: the n-ply minimax of the EPITA entrance exam 2024 and `calcule_score` / `choisit_coup` of the Bac NSI 2026
+(Amérique du Nord); their win values and evaluations stand in the games' SUPPORT.
 """
 
 from __future__ import annotations
@@ -105,6 +105,17 @@ class SearchAgent(GameAgent):
         """Return an interpreted search with this agent's evaluation."""
         return Search(self.game.rules, self.evaluate, win_value(self.game), deadline)
 
+    def search_compiled(self, state: Any, *, prune: bool, seconds: float | None, with_line: bool) -> SearchResult:
+        """Search compiled, with this agent's evaluation, depth and rule for ties."""
+        from board_agents.search.compiled import SearchRequest, search_compiled
+
+        assert isinstance(self.evaluation, str), "runs_compiled sees to it"
+        all_ties = self.ties == "random"
+        request = SearchRequest(
+            self.game, self.evaluation, self.depth, prune, seconds, all_ties, with_line, self.finish
+        )
+        return search_compiled(request, state)
+
     def finish(self, exact: RootScores, seat: int, nodes: int, depth: int) -> SearchResult:
         """Choose among exact root scores by this agent's rule for ties."""
         pick = self.stream.below if self.ties == "random" else None
@@ -117,9 +128,7 @@ class MinimaxAgent(SearchAgent):
     def search(self, state: Any, *, with_line: bool) -> SearchResult:
         """Search every line of `depth` plies."""
         if self.runs_compiled:
-            from board_agents.search.compiled import search_compiled
-
-            return search_compiled(self, state, prune=False, seconds=None, with_line=with_line)
+            return self.search_compiled(state, prune=False, seconds=None, with_line=with_line)
         search = self.new_search()
         exact = search.root_minimax(self.game.own(state), self.depth)
         return self.finish(exact, self.game.current_player(state), search.nodes, self.depth)

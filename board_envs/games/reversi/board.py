@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from board_envs._bits import ZERO, popcount
+from board_envs.game import ternary_code
 from board_envs.games.reversi.moves import flipped, legal_moves, squares_of
 from board_envs.games.reversi.rules import SIZES, State, bit_index, board_mask, start_discs
 from board_envs.types import PositionError
@@ -205,15 +206,11 @@ def check_position(black: np.uint64, white: np.uint64, seat: int | None, size: i
 
 def encode(state: State, size: int = 8) -> int:
     """Return the source's code of a board, the sum of (p[i][j] + 1) 3^(size i + j): exact, up to 102 bits on 8 x 8."""
-    return encode_grid(grid_of(state, size))
+    return ternary_code(grid_of(state, size))
 
 
-def encode_grid(grid: Any) -> int:
-    """Return the code of any square grid of 1, -1 and 0, reachable or not."""
-    code = 0
-    for value in reversed(np.asarray(grid).ravel().tolist()):
-        code = 3 * code + value + 1
-    return code
+encode_grid = ternary_code
+"""The code of any square grid of 1, -1 and 0, reachable or not."""
 
 
 def decode_grid(code: int, size: int = 8) -> NDArray[np.int8]:

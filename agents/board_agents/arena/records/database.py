@@ -18,8 +18,7 @@ import numpy as np
 
 from board_agents.arena.records.game_record import Ending, GameRecord, RecordError, headers_of, parameters_of
 from board_agents.arena.records.schema import SCHEMA_VERSION, Base, GameRow, Meta, Player, PositionRow, Run
-from board_envs.game import Game
-from board_envs.games.reversi.board import encode_grid
+from board_envs.game import Game, ternary_code
 from board_envs.registry import make_game
 from board_envs.types import IllegalActionError, MissingExtraError, Outcome
 
@@ -322,7 +321,7 @@ def analyse_position(game: Game[Any], state: Any, analyst: Any) -> dict[str, Any
 def board_code(game: Game[Any], state: Any) -> int | None:
     """Return the source's code of a board, the sum of (p + 1) 3^(cell): None for boards not made of two planes."""
     grid = _grid(game, state)
-    return None if grid is None else encode_grid(grid)
+    return None if grid is None else ternary_code(grid)
 
 
 def square_of(game: Game[Any], state: Any, action: int) -> tuple[int | None, int | None]:

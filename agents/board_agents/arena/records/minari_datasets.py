@@ -20,7 +20,7 @@ from board_envs.registry import camel_name
 from board_envs.types import MissingExtraError
 
 PREFIX = "minari:"
-"""What a dataset's id follows where records are read or written: ``minari:connect-four/games-v0``."""
+"""What a dataset's id follows where records are read or written: ``minari:GAME/NAME-v0``."""
 
 
 def read(source: str) -> Iterator[GameRecord]:

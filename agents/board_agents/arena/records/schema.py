@@ -105,7 +105,7 @@ class GameRow(Base):
     key: Mapped[str] = mapped_column(String(64))  # SHA-256 of what was planned: the same game of a run is kept once
     game: Mapped[str] = mapped_column(String(40))
     parameters: Mapped[str] = mapped_column(Text)  # JSON, keys sorted
-    player_0_id: Mapped[int] = mapped_column(ForeignKey("players.id"))  # joueurs_idJ1: begins, black at Reversi
+    player_0_id: Mapped[int] = mapped_column(ForeignKey("players.id"))  # joueurs_idJ1: begins, has black
     player_1_id: Mapped[int] = mapped_column(ForeignKey("players.id"))  # joueurs_idJ2
     winner_id: Mapped[int | None] = mapped_column(ForeignKey("players.id"))  # joueurs_idGagnant; none drawn, unfinished
     outcome: Mapped[int]  # 0, 1: the seat that won; 2 drawn; -1 unfinished

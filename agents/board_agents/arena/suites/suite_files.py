@@ -124,7 +124,7 @@ class Suite:
 
 
 def suite_name(game: Game[Any]) -> str:
-    """Return the file name of a game's suite, e.g. "connect_four-6-7-4.suite"."""
+    """Return the file name of a game's suite, name and parameters joined by hyphens."""
     values = [".".join(map(str, v)) if isinstance(v, tuple) else str(v).lower() for v in game.parameters.values()]
     return "-".join([snake_name(game.name), *values]) + ".suite"
 
@@ -256,7 +256,7 @@ def _answer(build: Builder, game: Game[Any], position: str, seed: int) -> int | 
 def _random_position(game: Game[Any], plies: int, stream: Stream) -> Any:
     """Return the position after so many random actions, None if it leaves no choice or the game ends before.
 
-    It stands alone: what a state remembers of its game (Awalé) is dropped, as it is in the suite's text.
+    It stands alone: what a state remembers of its game is dropped, as it is in the suite's text.
     """
     state = game.initial_state()
     for _ in range(plies):

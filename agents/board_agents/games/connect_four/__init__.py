@@ -1,6 +1,7 @@
 """Connect Four solved exactly: the solver, its opening book and what plays by them."""
 
-from board_agents.games.connect_four.opening_book import Book, BookError, build_book
+from board_agents.games.connect_four.book_building import build_book
+from board_agents.games.connect_four.opening_book import Book, BookError
 from board_agents.games.connect_four.solver import ConnectFourSolver, default_solver, plies_to_end, score_of_plies
 from board_agents.games.connect_four.solver_oracle import ConnectFourOracle, PerfectConnectFourAgent
 from board_agents.support import Support, Unit

@@ -1,0 +1,84 @@
+"""The shape of the two packages: no import circles, and no game named outside its own folder."""
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+SOURCES = {"board_envs": ROOT, "board_agents": ROOT / "agents"}
+MODULES = {
+    ".".join((path.parent if path.name == "__init__.py" else path.with_suffix("")).relative_to(source).parts): path
+    for package, source in SOURCES.items()
+    for path in sorted((source / package).rglob("*.py"))
+}
+
+
+def imports_of(module):
+    """Yield the modules of ours that a module imports, anywhere in its code."""
+    for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names if name.name in MODULES)
+        elif isinstance(node, ast.ImportFrom):
+            for name in node.names:
+                below = f"{node.module}.{name.name}"
+                target = below if below in MODULES else node.module
+                if target in MODULES and target != module:
+                    yield target
+
+
+def circles(graph):
+    """Return the sets of nodes that reach each other, by removing again and again what nothing (or only ends) reach."""
+    left = {node: set(targets) & set(graph) for node, targets in graph.items()}
+    while True:
+        reached = set().union(*left.values())
+        ends = {node for node, targets in left.items() if not targets or node not in reached}
+        if not ends:
+            return sorted(left)
+        left = {node: targets - ends for node, targets in left.items() if node not in ends}
+
+
+def test_circles_are_found():
+    assert circles({"a": {"b"}, "b": {"c"}, "c": set()}) == []
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == ["b", "c"]
+
+
+def test_no_module_imports_itself_by_way_of_others():
+    assert circles({module: set(imports_of(module)) for module in MODULES if module not in DISPATCH}) == []
+
+
+DISPATCH = {"board_envs.games.reversi.moves", "board_envs.games.reversi.tiers"}
+
+
+GAMES = re.compile(
+    r"reversi|othello|connect[ _-]?(four|4|x)\b|connect[ _-]?four|puissance|awal[eé]|\boware\b|mancala|kalah|\bnim",
+    re.IGNORECASE,
+)
+"""The games' names in any spelling."""
+PLACES = {
+    "board_envs/registry.py": r'^    "([a-z-]+)": "board_envs\.games\.[a-z_]+",$',  # one line a game
+    "agents/board_agents/arena/records/schema.py": r'^Source: "Jeu de Reversi"',  # a document's title
+    "agents/board_agents/arena/records/wthor.py": "",
+    "agents/board_agents/cli/__init__.py": "",
+    "agents/board_agents/cli/records_command.py": "",
+    "agents/board_agents/cli/tables_command.py": "",
+}
+"""Shared file -> the lines of it that name a game."""
+
+
+def shared_files():
+    for package, source in SOURCES.items():
+        for path in sorted((source / package).rglob("*.py")):
+            parts = path.relative_to(source / package).parts
+            if not (parts[0] == "games" and len(parts) > 2) and not path.name.endswith("_v0.py"):
+                yield path
+
+
+def test_shared_code_names_no_game():
+    named = []
+    for path in shared_files():
+        name = str(path.relative_to(ROOT))
+        allowed = re.compile(PLACES.get(name, r"(?!)"))
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if GAMES.search(line) and not allowed.match(line):
+                named.append(f"{name}:{number}: {line.strip()}")
+    assert not named, "\n".join(named)
