@@ -4,7 +4,9 @@ import copy
 import pickle
 import sys
 import textwrap
+import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -186,7 +188,7 @@ def test_a_program_plays(program, game):
         twin = pickle.loads(pickle.dumps(agent))
         assert twin.act({}, state) == agent.act({}, state)
         twin.close()
-    assert agent._process is None
+    assert agent._pipe is None
     agent.close()
 
 
@@ -230,11 +232,72 @@ def test_what_a_program_started_does_not_hold_up_its_end(tmp_path):
     (tmp_path / "engine.py").write_text("import time; time.sleep(40)")
     (tmp_path / "start.sh").write_text(f"'{sys.executable}' '{tmp_path}/engine.py'\nexit 0\n")
     agent = ProgramAgent(CONNECT_FOUR, command=f"sh '{tmp_path}/start.sh'", seconds=0.5)
-    begun = time.monotonic()
+    before, begun = set(threading.enumerate()), time.monotonic()
     with pytest.raises(ProgramTimeoutError):
         agent.reset(0)
     assert time.monotonic() - begun < 20
-    assert not any(reader.is_alive() for reader in agent._readers)
+    assert set(threading.enumerate()) <= before
+
+
+_FLOODS = {
+    # what a program does: what is said of it
+    "while True: sys.stdout.write('y' * 65536)": (ProgramCrashError, "a line of more than 4096 bytes"),
+    "print('ready')\nwhile True: print('a1')": (ProgramCrashError, "more than 64 lines that nobody asked for"),
+    "while True: sys.stderr.write('y' * 65536)": (ProgramTimeoutError, "no answer in 1 s"),
+    "while True: sys.stderr.write('no\\n' * 65536)": (ProgramTimeoutError, "no answer in 1 s"),
+}
+
+
+@pytest.mark.parametrize("source", _FLOODS)
+def test_a_program_that_floods_is_ended_in_its_time_and_fills_no_memory(program, source):
+    error, says = _FLOODS[source]
+    agent = program(f"import sys\n{source}", seconds=1.0)
+    resource = pytest.importorskip("resource")
+    before, begun = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.monotonic()
+
+    def three_games():
+        for _ in range(3):
+            agent.reset(0)
+            time.sleep(0.5)
+
+    with pytest.raises(error, match=says):
+        three_games()
+    assert time.monotonic() - begun < 10
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # KB; the flood is gigabytes
+
+
+def test_a_program_that_does_not_read_is_ended_in_its_time(program):
+    agent = program("import time\nprint('ready', flush=True)\nprint('ready', flush=True)\ntime.sleep(60)", seconds=1.0)
+    agent.reset(0)
+    begun = time.monotonic()
+    with pytest.raises(ProgramTimeoutError, match="no answer in 1 s"):
+        agent._ask("x" * 10_000_000)  # no pipe holds that
+    assert time.monotonic() - begun < 10
+
+
+def test_what_a_program_started_ends_with_it(program, tmp_path):
+    source = f"""
+    import subprocess, sys
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], stdin=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    open({str(tmp_path / "child")!r}, "w").write(str(child.pid))
+    """
+    agent = program(textwrap.dedent(source) + _GOOD)
+    agent.reset(0)
+    agent.close()
+    number, patience = int((tmp_path / "child").read_text()), time.monotonic() + 10
+    while alive(number) and time.monotonic() < patience:
+        time.sleep(0.01)
+    assert not alive(number)
+
+
+def alive(number):
+    """Whether a process runs; one that ended and that nobody has asked for is as good as gone."""
+    try:
+        state = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
 
 
 def test_a_program_that_is_not_there(tmp_path):
@@ -249,7 +312,7 @@ def test_a_program_that_is_not_there(tmp_path):
 def test_a_program_forgotten_is_ended(program):
     agent = program(_GOOD)
     agent.reset(0)
-    process = agent._process
+    process = agent._pipe.process
     del agent
     assert process.poll() is not None
 

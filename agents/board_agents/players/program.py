@@ -7,20 +7,21 @@ The protocol, one line a message, UTF-8, fields separated by tabs. To the progra
     move    POSITION    MOVES       the position as text and the legal moves, separated by spaces; answer: one of them
     quit                            before it is ended; no answer
 
-Texts are those of `Game.format` and `Game.action_to_text`. Only answers belong on standard output, each flushed;
-standard error is free.
+Texts are those of `Game.format` and `Game.action_to_text`. Only answers belong on standard output, each flushed, each
+at most `LONGEST_ANSWER` bytes; standard error is free.
 """
 
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import queue
 import shlex
 import signal
 import subprocess
 import threading
-from collections import deque
+import weakref
 from typing import Any
 
 from board_agents.agent import GameAgent
@@ -28,8 +29,14 @@ from board_envs.game import Game
 from board_envs.random import Stream
 from board_envs.types import IllegalActionError
 
+LONGEST_ANSWER = 4096
+"""Bytes of an answer; a program that writes a longer line is ended."""
+MOST_ANSWERS = 64
+"""Answers that nobody asked for yet; a program that writes more is ended."""
 _LAST_WORDS = 5
-"""Lines of standard error told when a program ends."""
+"""Lines of standard error that a crash reports."""
+_LAST_BYTES = 4096
+"""Bytes of standard error that are kept."""
 _GRACE = 1.0
 """Seconds that a program has to end by itself."""
 
@@ -45,10 +52,13 @@ class ProgramTimeoutError(TimeoutError):
 class ProgramAgent(GameAgent):
     """Plays what a program answers. The program is started with the first `reset` or `act` and ended by `close`.
 
+    The command is run with the rights of this process: only name programs that you trust.
+
     Args:
         game: the game.
         command: the command line, split as a shell does; in a spec string between double quotes.
-        seconds: time for each answer. Beyond it the program is ended; the next game starts it again.
+        seconds: time for each answer, from when the question is sent. Beyond it the program is ended, and what it
+            started in its process group with it; the next game starts it again.
 
     """
 
@@ -63,10 +73,7 @@ class ProgramAgent(GameAgent):
         if not 0 < seconds < threading.TIMEOUT_MAX:
             raise ValueError(f"seconds is a time above 0, not {seconds!r}")
         self.command, self.seconds = command, seconds
-        self._process: subprocess.Popen[str] | None = None
-        self._answers: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        self._last_words: deque[str] = deque(maxlen=_LAST_WORDS)
-        self._readers: list[threading.Thread] = []
+        self._pipe: _Pipe | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles are agents that start a program of their own."""
@@ -85,7 +92,7 @@ class ProgramAgent(GameAgent):
         Raises:
             IllegalActionError: it answered with no legal move.
             ProgramTimeoutError: it took too long.
-            ProgramCrashError: it ended.
+            ProgramCrashError: it ended, or wrote more than answers.
 
         """
         self._start()
@@ -97,36 +104,10 @@ class ProgramAgent(GameAgent):
             raise IllegalActionError(f"{self._command[0]} answered {answer!r}: {error}") from None
 
     def close(self) -> None:
-        """End the program."""
-        process, self._process = self._process, None
-        if process is None:
-            return
-        assert process.stdin is not None
-        with contextlib.suppress(OSError):  # it may be gone already
-            process.stdin.write("quit\n")
-            process.stdin.flush()
-        with contextlib.suppress(OSError):
-            process.stdin.close()
-        try:
-            process.wait(_GRACE)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        # What the program started may outlive it and hold its output open (a shell script's engine).
-        if not self._wait_for_readers():
-            with contextlib.suppress(AttributeError, OSError):  # Windows has no process groups
-                os.killpg(process.pid, signal.SIGKILL)
-            if not self._wait_for_readers():
-                return  # it has left the group; closing what is being read would wait for it
-        for stream in (process.stdout, process.stderr):
-            assert stream is not None
-            stream.close()
-
-    def _wait_for_readers(self) -> bool:
-        """Wait a while for the end of the program's output; whether it is there."""
-        for reader in self._readers:
-            reader.join(_GRACE)
-        return not any(reader.is_alive() for reader in self._readers)
+        """End the program, and what it started in its process group."""
+        pipe, self._pipe = self._pipe, None
+        if pipe is not None:
+            pipe.close()
 
     def __enter__(self) -> ProgramAgent:
         """Return the agent; leaving the context closes it."""
@@ -136,45 +117,15 @@ class ProgramAgent(GameAgent):
         """End the program."""
         self.close()
 
-    def __del__(self) -> None:
-        """End a program that nobody closed."""
-        if getattr(self, "_process", None) is not None:
-            self.close()
-
     def _start(self) -> None:
-        if self._process is not None:
+        if self._pipe is not None:
             return
         try:
-            process = subprocess.Popen(
-                self._command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                encoding="utf-8",
-                errors="replace",
-                env={**os.environ, "PYTHONUNBUFFERED": "1"},
-                start_new_session=True,
-            )
+            self._pipe = _Pipe(self._command)
         except OSError as error:
             raise ProgramCrashError(f"{self._command[0]} cannot be started: {error}") from error
-        self._process = process
-        self._answers, self._last_words = queue.SimpleQueue(), deque(maxlen=_LAST_WORDS)
-        answers, words = self._answers, self._last_words
-
-        def read_answers() -> None:
-            assert process.stdout is not None
-            for line in process.stdout:
-                answers.put(line.rstrip("\r\n"))
-            answers.put(None)
-
-        def read_errors() -> None:
-            assert process.stderr is not None
-            words.extend(line.rstrip() for line in process.stderr)
-
-        self._readers = [threading.Thread(target=target, daemon=True) for target in (read_answers, read_errors)]
-        for reader in self._readers:
-            reader.start()
+        # An agent that nobody closed: at the latest when the interpreter ends.
+        weakref.finalize(self, self._pipe.close)
         parameters = "\t".join(f"{key}={value}" for key, value in self.game.parameters.items())
         self._expect_ready(f"game\t{self.game.name}\t{parameters}".rstrip("\t"))
 
@@ -185,32 +136,121 @@ class ProgramAgent(GameAgent):
             raise ProgramCrashError(f"{self._command[0]} answered {answer!r} to {message!r}, not 'ready'")
 
     def _ask(self, message: str) -> str:
-        process = self._process
-        assert process is not None
-        assert process.stdin is not None
+        pipe = self._pipe
+        assert pipe is not None
         try:
-            process.stdin.write(message + "\n")
-            process.stdin.flush()
-        except OSError:
-            self._raise_ended()
-        try:
-            answer = self._answers.get(timeout=self.seconds)
+            answer = pipe.ask(message, self.seconds)
         except queue.Empty:
-            process.kill()
+            pipe.kill()
             self.close()
             raise ProgramTimeoutError(f"{self._command[0]} gave no answer in {self.seconds:g} s") from None
         if answer is None:
-            self._raise_ended()
-        return str(answer)
+            self.close()
+            raise ProgramCrashError(f"{self._command[0]} {pipe.fault or pipe.last_words()}")
+        return answer
 
-    def _raise_ended(self) -> None:
-        process = self._process
-        assert process is not None
-        self.close()
-        words = "; ".join(self._last_words)
-        raise ProgramCrashError(
-            f"{self._command[0]} ended with exit code {process.returncode}" + (f": {words}" if words else "")
+
+class _Pipe:
+    """A program and its three streams, each served by a thread, so that no wait on it is longer than it was given.
+
+    Attributes:
+        process: the program, the first of a process group.
+        fault: what it wrote that is no answer, in words; empty as long as it keeps to the protocol.
+
+    """
+
+    def __init__(self, command: list[str]) -> None:
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+            start_new_session=True,
         )
+        self.fault = ""
+        self._closed = False
+        self._questions: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        # One place more than answers: the end is always told.
+        self._answers: queue.Queue[str | None] = queue.Queue(MOST_ANSWERS + 1)
+        self._errors = b""
+        targets = (self._write_questions, self._read_answers, self._read_errors)
+        self._threads = [threading.Thread(target=target, daemon=True) for target in targets]
+        for thread in self._threads:
+            thread.start()
+
+    def ask(self, message: str, seconds: float) -> str | None:
+        """Send a line and return the next one that comes; None if none will, queue.Empty if none came in time."""
+        self._questions.put(message)
+        answer = self._answers.get(timeout=seconds)
+        return None if self.fault else answer
+
+    def last_words(self) -> str:
+        """Say how the program ended, with the last lines of its standard error; call it after `close`."""
+        lines = self._errors.decode("utf-8", "replace").splitlines()[-_LAST_WORDS:]
+        words = "; ".join(line.rstrip() for line in lines)
+        return f"ended with exit code {self.process.returncode}" + (f": {words}" if words else "")
+
+    def kill(self) -> None:
+        """End the program and its process group at once."""
+        with contextlib.suppress(OSError):  # nobody is left of it
+            if hasattr(os, "killpg"):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            else:
+                self.process.kill()
+
+    def close(self) -> None:
+        """Ask the program to end, and end it and its process group if it does not; idempotent."""
+        if self._closed:
+            return
+        self._closed = True
+        self._questions.put("quit")
+        self._questions.put(None)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(0.0 if self.fault else _GRACE)
+        # What the program started may outlive it and hold its streams open (a shell script's engine).
+        self.kill()
+        self.process.wait()
+        for thread in self._threads:
+            thread.join(_GRACE)
+        streams = (self.process.stdin, self.process.stdout, self.process.stderr)
+        for thread, stream in zip(self._threads, streams, strict=True):
+            assert stream is not None
+            # A process that left the group can hold a stream open; closing it would wait for its reader.
+            if not thread.is_alive():
+                with contextlib.suppress(OSError):
+                    stream.close()
+
+    def _write_questions(self) -> None:
+        stream = self.process.stdin
+        assert stream is not None
+        with contextlib.suppress(OSError):  # the program has closed its input; that it ended is met by the reader
+            while (message := self._questions.get()) is not None:
+                stream.write(message.encode() + b"\n")
+                stream.flush()
+        with contextlib.suppress(OSError):
+            stream.close()
+
+    def _read_answers(self) -> None:
+        stream = self.process.stdout
+        assert stream is not None
+        while line := stream.readline(LONGEST_ANSWER + 1):
+            if len(line) > LONGEST_ANSWER:
+                self.fault = f"wrote a line of more than {LONGEST_ANSWER} bytes"
+                break
+            if self._answers.qsize() >= MOST_ANSWERS:
+                self.fault = f"wrote more than {MOST_ANSWERS} lines that nobody asked for"
+                break
+            self._answers.put(line.decode("utf-8", "replace").rstrip("\r\n"))
+        if self.fault:
+            self.kill()
+        self._answers.put(None)
+
+    def _read_errors(self) -> None:
+        stream = self.process.stderr
+        assert isinstance(stream, io.BufferedReader)
+        while part := stream.read1(_LAST_BYTES):
+            self._errors = (self._errors + part)[-_LAST_BYTES:]
 
 
 def _remake(cls: type[ProgramAgent], game: Game[Any], command: str, seconds: float) -> ProgramAgent:
