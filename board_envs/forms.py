@@ -45,6 +45,8 @@ from typing import Any
 
 from board_envs.types import IllegalActionError, PositionError, SpecError
 
+_SHOWN = 80
+"""Characters of a value that a message repeats."""
 KINDS = ("position", "moves", "game")
 POSITION, MOVES = "position", "moves"
 """Names of the game's own notation among its forms."""
@@ -227,9 +229,18 @@ def read_text(game: Any, text: str, form: str | None = None) -> Iterator[Item]:
 def read_one(game: Any, text: str, form: str | None = None) -> Item:
     """Return the one position or game of a text; PositionError or IllegalActionError says what is wrong."""
     chosen = find_form(game, form) if form is not None else _whole_form(game, text) or _line_form(game, text)
-    items = list(chosen.read(text) if chosen.split is None else read_text(game, text, chosen.name))
+    try:
+        items = list(chosen.read(text) if chosen.split is None else read_text(game, text, chosen.name))
+    except IllegalActionError as no_moves:
+        if form is not None or chosen.name != MOVES:
+            raise
+        try:
+            game.notation.parse(text)
+        except PositionError as no_position:
+            raise PositionError(f"no position: {no_position}; no moves: {no_moves}") from None
+        raise
     if len(items) != 1:
-        raise PositionError(f"{text!r}: {len(items)} positions or games ({chosen.name}), expected one")
+        raise PositionError(f"{short(text)}: {len(items)} positions or games ({chosen.name}), expected one")
     if items[0].error:
         raise PositionError(items[0].error)
     return replace(items[0], form=chosen.name)
@@ -272,16 +283,16 @@ def _line_form(game: Any, text: str) -> Form:
         if form.split is None and form.sniff(text):
             found: Form = form
             return found
-    raise PositionError(f"{text!r}: no position, no moves")
+    return find_form(game, POSITION)  # an empty text
 
 
 def _read_piece(game: Any, piece: str, line: int, chosen: Form | None) -> Iterator[Item]:
+    form = chosen or _line_form(game, piece)
     try:
-        form = chosen or _line_form(game, piece)
         for item in form.read(piece):
             yield replace(item, form=form.name, line=line + item.line - 1)
     except (PositionError, IllegalActionError) as error:
-        yield Item(error=str(error), line=line, form="" if chosen is None else chosen.name)
+        yield Item(error=str(error), line=line, form=form.name)
 
 
 # -- writing ----------------------------------------------------------------------------------------------------------
@@ -329,12 +340,18 @@ def names_of(game: Any, item: Item) -> list[str]:
     return names
 
 
+def short(value: Any) -> str:
+    """Return a value's repr for a message, cut where it is long."""
+    shown = repr(value)
+    return shown if len(shown) <= _SHOWN else shown[:_SHOWN] + "..."
+
+
 def read_json(text: str) -> Any:
     """Return what a text of JSON says; PositionError if it is none."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise PositionError(f"{text[:60]!r}: no JSON ({error})") from None
+        raise PositionError(f"{short(text)}: no JSON ({error})") from None
 
 
 # -- forms of every game ----------------------------------------------------------------------------------------------
@@ -361,7 +378,7 @@ def common_forms(game: Any, first: str = "White", second: str = "Black") -> tupl
         last = 0
         for match in _NUMBER.finditer(text):
             if int(match[1]) not in (last, last + 1):
-                raise PositionError(f"{text[:60]!r}: move number {match[1]} comes after {last or 'nothing'}")
+                raise PositionError(f"{short(text)}: move number {match[1]} comes after {last or 'nothing'}")
             last = int(match[1])
         words = _NUMBER.sub(" ", text).split()
         winner = None

@@ -47,8 +47,11 @@ def test_what_is_written_reads_as_the_same(name, form):
     for seed in range(12):
         actions, state = random_game(game, seed, plies=(200, 7)[seed % 2])
         item = Item(state=state, actions=actions)
+        if known.kind != "game":
+            values = {action: float(action) - 1 for action in game.legal_actions(state)}
+            item = Item(state=state, actions=actions, value=-3.0, values=values, outcome=1, view=1)
         if known.kind == "position":
-            item = Item(state=state)
+            item = replace(item, actions=())
         elif known.kind == "game":
             over = game.is_terminal(state)
             item = replace(item, players=(f"A {seed}", "B"), winner=int(game.winner(state)) if over else -1)
@@ -58,6 +61,11 @@ def test_what_is_written_reads_as_the_same(name, form):
     for item, other in zip(items, again, strict=True):
         assert game.same_position(item.state, other.state)
         assert other.actions == item.actions
+        sign = 1 if (game.current_player(item.state) if other.view is None else other.view) == 1 else -1
+        assert other.value in (None, sign * -3.0)
+        assert other.outcome in (None, sign)
+        assert other.values in ({}, item.values)
+        assert (other.players, other.winner) in ((None, None), (None, item.winner), (item.players, item.winner))
     assert list(read_text(game, write_text(game, again, form), form)) == again
 
 
@@ -88,9 +96,9 @@ def test_pieces_that_do_not_read_are_told_by_line_and_the_rest_goes_on():
     items = list(read_text(game, "3,4,5\n\nnonsense\n1:2 2:3\n9,9,9\r\n0,0,1 1\n"))
     assert [(item.line, bool(item.error), item.form) for item in items] == [
         (1, False, "position"),
-        (3, True, ""),
+        (3, True, "moves"),
         (4, False, "moves"),
-        (5, True, ""),
+        (5, True, "moves"),
         (6, False, "position"),
     ]
     items = list(read_text(game, "1. 1:2 2:3\n2. 3:1\n\n1. 1:9\n1. 1:1 *\n"))

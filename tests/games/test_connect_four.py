@@ -261,7 +261,7 @@ EMPTY = "-------/" * 5
         ("", "expected 6 rows of 7"),
         ("-------/" * 6, "expected 6 rows"),
         (EMPTY + "--------", "expected 6 rows of 7"),
-        (EMPTY + "---x---", "'x' is none of"),
+        (EMPTY + "---Z---", "'Z' is none of"),
         (EMPTY + "---Х---", "none of X, O and -"),
         ("-------/" * 4 + "---X---/-------", "floats"),
         (EMPTY + "---O---", "0 X and 1 O"),
@@ -346,7 +346,7 @@ def test_moves_round_trip(size):
         assert game.read_moves(text) == actions
         assert game.read_moves(game.notation.split_moves(text)) == actions
         assert game.from_moves(text) == state
-    assert make().from_moves("44 53") == make().from_moves("4 4 5 3") == make().from_moves("4453")
+    assert make().from_moves("4, 4, 5, 3") == make().from_moves("4,4,5,3") == make().from_moves("4453")
 
 
 @pytest.mark.parametrize("size", [(6, 7, 4), (4, 5, 3), (3, 16, 4), (5, 1, 3)])

@@ -8,6 +8,7 @@ import numpy as np
 
 from board_envs.game import Game, Symmetry, check_int
 from board_envs.games.connect_four.alignments import alignments, grid_score
+from board_envs.games.connect_four.forms import make_forms
 from board_envs.games.connect_four.notation import ConnectFourNotation
 from board_envs.games.connect_four.rules import State, bit_index, make_rules
 from board_envs.types import Int8
@@ -70,4 +71,5 @@ def _make(rows: int, columns: int, connect: int) -> Game[State]:
         unit="win",
         decoder=decode,
         symmetries=symmetries,
+        outside_forms=make_forms,
     )

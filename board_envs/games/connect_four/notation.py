@@ -1,6 +1,8 @@
-"""Text forms of Connect Four: moves as 1-based columns ("4453"), positions as rows from the top ("-------/---XO--")."""
+"""Notation of Connect Four: moves as 1-based columns ("4453" or "4,4,5,3"), positions as rows ("-------/---XO--")."""
 
 from __future__ import annotations
+
+import re
 
 import numpy as np
 
@@ -9,6 +11,8 @@ from board_envs.games.connect_four.rules import State, bit_index, make_has_line
 from board_envs.types import IllegalActionError, PositionError
 
 _STONES = "XO"
+_NUMBER = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
+_LETTERS = re.compile(r"[a-z]+", re.IGNORECASE | re.ASCII)
 
 
 def has_order(columns: list[str]) -> bool:
@@ -38,7 +42,7 @@ def has_order(columns: list[str]) -> bool:
 class ConnectFourNotation:
     """Notation of one size. X is player_0, O player_1, - empty; `" 0"` or `" 1"` at the end is the seat to move."""
 
-    legend = "a column, counted from 1 at the left"
+    legend = "a column, counted from 1 at the left, or its letter from a"
 
     def __init__(self, rows: int, columns: int, connect: int) -> None:
         self.rows, self.columns, self.connect = rows, columns, connect
@@ -128,20 +132,36 @@ class ConnectFourNotation:
         return str(action + 1)
 
     def text_to_action(self, state: State, text: str) -> int:
-        """Read a column, counted from 1."""
+        """Read a column: its number, counted from 1, or its letter."""
         text = text.strip()
-        if not (text.isascii() and text.isdigit() and len(text) <= 9 and 1 <= int(text) <= self.columns):
+        column = 0
+        if _NUMBER.fullmatch(text):
+            column = int(text)
+        elif len(text) == 1 and _LETTERS.fullmatch(text):
+            column = ord(text.lower()) - ord("a") + 1
+        if not 1 <= column <= self.columns:
             raise IllegalActionError(f"{text!r} is no column; columns are 1 to {self.columns}")
-        return int(text) - 1
+        return column - 1
 
     def split_moves(self, text: str) -> list[str]:
-        """Cut "4453" (or "44 53") into digits; with more than nine columns, cut at the spaces."""
+        """Cut "4453" or "ddec" into characters, "4,4,5,3" at its commas; IllegalActionError where blanks separate.
+
+        Two fields with a blank between are moves and a score in this game, never moves. With more than nine columns,
+        numbers are separated by commas, or by blanks where there are three or more (as version 0.1.0 wrote them).
+        """
+        text = text.strip()
+        if "," in text:
+            return text.split(",")
         words = text.split()
-        return words if self.columns > 9 else list("".join(words))
+        if len(words) > 1 and (self.columns <= 9 or len(words) == 2):
+            raise IllegalActionError(f"{text!r}: moves one by one are separated by commas, as in 4,4,5,3")
+        if len(words) > 1 or (self.columns > 9 and not _LETTERS.fullmatch(text)):
+            return words
+        return list(text)
 
     def join_moves(self, moves: list[str]) -> str:
-        """Write digits without, longer numbers with spaces."""
-        return (" " if self.columns > 9 else "").join(moves)
+        """Write digits without anything between, longer numbers with commas."""
+        return ("," if self.columns > 9 else "").join(moves)
 
     def draw(self, state: State) -> str:
         """Return the board with its column numbers."""
