@@ -6,9 +6,11 @@ answers with None, never with a guess.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Hashable
 from typing import Any
 
+from board_agents.lowlevel.copies import Shared
 from board_agents.support import HistoryKey, exact_unit, load, support_of
 from board_envs.game import Game, check_int
 
@@ -23,7 +25,7 @@ class _TooLargeError(Exception):
     """More positions than the budget, or a line longer than DEPTH_LIMIT."""
 
 
-class ExhaustiveOracle:
+class ExhaustiveOracle(Shared):
     """Exact action values by search to the end, in the game's unit.
 
     A finished game is worth its margin, or what the game's SUPPORT says. Where rules remember earlier positions, a
@@ -35,6 +37,8 @@ class ExhaustiveOracle:
             time counts for several); beyond it the answer is None. What was found stays in memory, so that asking
             again goes further.
 
+    A copy is the same object, with the same memory; a pickle begins with an empty one.
+
     Attributes:
         unit: of the values.
 
@@ -45,6 +49,7 @@ class ExhaustiveOracle:
         self.budget = check_int("exhaustive", "budget", budget, 1, 10**9)
         self._memory: dict[Any, tuple[int, int]] = {}
         self._left = 0
+        self._lock = threading.Lock()
         support = support_of(game.name)
         self.unit = exact_unit(game)
         final_value = _margin_at_end if support.final_value is None else load(support.final_value)
@@ -55,6 +60,10 @@ class ExhaustiveOracle:
 
     def action_values(self, state: Any) -> dict[int, float] | None:
         """Return the exact value of each legal action for the mover, {} if the game is over, None beyond the budget."""
+        with self._lock:
+            return self._action_values(state)
+
+    def _action_values(self, state: Any) -> dict[int, float] | None:
         rules = self.game.rules
         if len(self._memory) > MEMORY_LIMIT:
             self._memory.clear()

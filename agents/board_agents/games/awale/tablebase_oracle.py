@@ -94,6 +94,10 @@ class AwaleOracle:
             self._search = ExhaustiveOracle(game)
         self._reach = max(levels_in_memory(self.pits, self._seeds), len(existing_levels(self.pits, folder)) - 1)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the tables out of copies and pickles: they are found again, in one process without being read again."""
+        return {**self.__dict__, "_tables": None}
+
     @property
     def tables(self) -> Tables:
         """The tables, found or made when first asked for."""

@@ -12,7 +12,7 @@ import json
 import os
 import pathlib
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -87,6 +87,12 @@ class Book:
     plies: int
     keys: list[Words]
     scores: list[NDArray[np.int8]]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy by the scores, which are all that cannot be found again; the shipped book by its size."""
+        if self.size in SHIPPED and _load_shipped(self.size) is self:
+            return _load_shipped, (self.size,)
+        return _with_scores, (self.size, self.plies, self.scores)
 
     def __len__(self) -> int:
         """Number of entries."""
@@ -204,6 +210,10 @@ class Book:
             "sha256": hashlib.sha256(body).hexdigest(),
         }
         write_whole(path, lambda part: part.write_bytes(json.dumps(facts).encode() + b"\n" + body))
+
+
+def _with_scores(size: tuple[int, int, int], plies: int, scores: list[NDArray[np.int8]]) -> Book:
+    return replace(Book.empty(*size, plies), scores=scores)
 
 
 @functools.cache

@@ -22,6 +22,7 @@ from board_agents.games.connect_four.geometry import PROBLEMS, geometry, make_fa
 from board_agents.games.connect_four.opening_book import Book
 from board_agents.games.connect_four.transposition_table import HUGE_PAGE, LINE, SMALL_INDEX_BITS
 from board_agents.lowlevel.aligned_arrays import aligned
+from board_agents.lowlevel.copies import Shared
 from board_envs._bits import popcount
 from board_envs._jit import require_numba
 from board_envs.game import Game, check_int
@@ -160,7 +161,7 @@ class Budget:
             self.used -= nodes
 
 
-class ConnectFourSolver:
+class ConnectFourSolver(Shared):
     """Solves positions of one size exactly. One object may be used by several threads; they wait for each other.
 
     Args:
@@ -169,6 +170,8 @@ class ConnectFourSolver:
         book: known scores of early positions, or None.
 
     Limits are given in nodes or seconds; an answer that they do not allow is None, never a guess.
+
+    A copy is the same object, with the same table; a pickle is made again with an empty one.
 
     """
 

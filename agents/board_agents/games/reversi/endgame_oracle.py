@@ -37,6 +37,7 @@ from board_agents.games.reversi.pattern_evaluation import UNIT, shipped_evaluati
 from board_agents.games.reversi.thinking import NO_LIMIT, Thinker
 from board_agents.lowlevel.aligned_arrays import aligned
 from board_agents.lowlevel.atomic_files import write_whole
+from board_agents.lowlevel.copies import Shared
 from board_agents.lowlevel.interrupts import watched
 from board_envs._bits import popcount
 from board_envs._jit import require_numba
@@ -239,7 +240,7 @@ class _Searcher:
         watched(lambda: self._search.window(*arguments), self.stop, self._deadline)
 
 
-class ReversiOracle:
+class ReversiOracle(Shared):
     """Exact endgame values, by search to the end of the game.
 
     Args:
@@ -254,6 +255,8 @@ class ReversiOracle:
         threads: how many search one position of more than 16 empty squares. With several, node counts and the choice
             among equal moves vary from run to run, values do not.
         tier: form of the move generation (see `board_envs.games.reversi.tiers`); None for the best here.
+
+    A copy is the same object, with the same memory; a pickle is made again with an empty one.
 
     Raises:
         MissingExtraError: numba is not installed.

@@ -86,6 +86,8 @@ class ReversiAgent(GameAgent):
         seconds: most time a move takes; a level's depth is not exceeded. None takes what the level needs, and the same
             position is then answered alike everywhere (up to the weak levels' noise, which follows the seed).
 
+    Copies share the search's memory and take turns; nothing in it outlives a move. A pickle begins with new memory.
+
     Raises:
         MissingExtraError: numba is not installed.
 
@@ -132,7 +134,16 @@ class ReversiAgent(GameAgent):
         """Tell every move's value, exact near the end and estimated before, and the line that is expected."""
         return self._think(state, whole=True, with_line=True)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle without what holds for this process alone."""
+        return {**self.__dict__, "_ready": False}
+
     def _think(self, state: State, *, whole: bool, with_line: bool = False) -> Thought:
+        # Copies of this agent search in the same memory, one at a time.
+        with self._thinker.lock:
+            return self._think_alone(state, whole, with_line)
+
+    def _think_alone(self, state: State, whole: bool, with_line: bool) -> Thought:
         self._compile()
         deadline = None if self.seconds is None else time.monotonic() + self.seconds
         own, other = sides(state)

@@ -196,6 +196,12 @@ class Evaluation:
         self._scratch = np.zeros(SCRATCH_WORDS, np.uint64)
         self.address = np.uint64(self._table.ctypes.data)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle by the weights, not by addresses; the shipped ones are read again."""
+        if shipped_evaluation() is self:
+            return shipped_evaluation, ()
+        return Evaluation, (self.weights, self.bias, self.facts)
+
     def value(self, state: State) -> float:
         """Return the estimate for the seat to move in discs; an unfinished position is assumed."""
         own, other = sides(state)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from board_agents.games.reversi.midgame_kernels import (
     shallow_depth,
 )
 from board_agents.games.reversi.pattern_evaluation import UNIT, Evaluation
+from board_agents.lowlevel.copies import Shared
 from board_agents.lowlevel.interrupts import watched
 from board_envs.games.reversi.board import sides
 from board_envs.registry import make_game
@@ -49,8 +51,8 @@ class Found(NamedTuple):
     values: dict[int, int]
 
 
-class Thinker:
-    """A search's memory.
+class Thinker(Shared):
+    """A search's memory. A copy is the same object: whoever searches holds `lock` from `begin` to the last answer.
 
     Args:
         evaluation: what searches end with.
@@ -65,6 +67,7 @@ class Thinker:
         self, evaluation: Evaluation, *, table_bits: int, selectivity: float | None = None, tier: str | None = None
     ) -> None:
         self.evaluation = evaluation
+        self.lock = threading.Lock()
         self._kernels = make_midgame(tier)
         self._memory = np.zeros(MEMORY_WORDS, np.uint64)
         self._table = np.zeros(ENTRY << table_bits, np.uint64)
