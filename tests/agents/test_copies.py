@@ -5,7 +5,6 @@ import itertools
 import multiprocessing
 import pickle
 import sys
-import textwrap
 
 import gymnasium
 import numpy as np
@@ -33,30 +32,21 @@ NOT_IN_PROCESSES = {"human": "a worker has no keyboard"}
 NO_CONTINUATION = {"open-spiel": "OpenSpiel's bots cannot be copied; a copy begins with a new bot"}
 
 
-def first_column(observation, configuration):
-    """A Kaggle agent."""
-    return observation.board.index(0)
-
-
 @pytest.fixture
 def spec_of(tmp_path, monkeypatch):
     """Name -> a spec whose required parameters are filled in."""
     program, kaggle = tmp_path / "first.py", tmp_path / "kaggle.py"
     program.write_text(PROGRAM)
-    kaggle.write_text(
-        textwrap.dedent(
-            """
-            def agent(observation, configuration):
-                return observation.board.index(0)
-            """
-        )
-    )
-    typed = itertools.cycle(["1", "2", "3", "4", "5", "1:1", "2:1", "3:1"])
+    kaggle.write_text("def agent(observation, configuration):\n    return observation.board.index(0)\n")
+    typed = itertools.cycle([f"{heap}:{count}" for heap in (1, 2, 3) for count in (1, 2)])
+    # Moves of the smallest game, again and again, until one is legal.
     monkeypatch.setattr("builtins.input", lambda prompt="": next(typed))
     filled = {
         "program": f'program:command="{sys.executable} {program}"',
         "kaggle": f"kaggle:agent={kaggle}",
         "open-spiel": "open-spiel:simulations=5",
+        "minimax": "minimax:depth=2",
+        "alpha-beta": "alpha-beta:depth=2,ties=random",
         "mcts": "mcts:simulations=20,compiled=false",
         "reversi": "reversi:level=4",
     }
@@ -70,9 +60,9 @@ def spec_of(tmp_path, monkeypatch):
 
 
 def playable(spec):
-    """The agent, with the first game that it plays."""
+    """The agent, with the first game that it plays, small ones first."""
     refused = []
-    for name in GAMES:
+    for name in reversed(GAMES):
         game = make_game(name, **SMALL.get(name, {}))
         try:
             return game, make_agent(spec, game)
@@ -190,7 +180,7 @@ def test_every_agent_plays_in_other_processes(name, spec_of, worker):
 
 def asked(name):
     """The oracle with the first game that it knows, and positions near the end of a game and at its beginning."""
-    for game_name in GAMES:
+    for game_name in reversed(GAMES):
         game = make_game(game_name, **SMALL.get(game_name, {}))
         try:
             oracle = make_oracle(game, name)

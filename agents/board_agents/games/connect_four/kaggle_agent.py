@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from board_agents.agent import GameAgent, check_action
+from board_agents.lowlevel.copies import Remade
 from board_envs.game import Game
 from board_envs.types import SpecError
 
@@ -23,7 +24,7 @@ class Fields(dict[str, Any]):
             raise AttributeError(name) from None
 
 
-class KaggleAgent(GameAgent):
+class KaggleAgent(Remade, GameAgent):
     """Shows a Kaggle agent what it expects: ``observation.board`` (row by row from the top, 0, 1, 2),
     ``observation.mark``, ``configuration.rows``, ``columns``, ``inarow``.
 

@@ -1,0 +1,85 @@
+"""What oracles and searches share: limits of one question, and how one is broken off.
+
+The protocol itself, ``action_values(state) -> {action: exact value for the mover} | None``, is
+`board_envs.types.Oracle`.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+from board_envs.game import check_int
+
+MOST_NODES = 2**63 - 1
+
+
+class LimitReachedError(Exception):
+    """A search came to one of its limits. It stays inside the solvers: their callers are answered with None."""
+
+
+def check_seconds(what: str, seconds: Any) -> float:
+    """Return a number of seconds as a float.
+
+    Raises:
+        ValueError: it is no finite number above 0; the message names `what`, the owner of the limit.
+
+    """
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 < seconds < math.inf:
+        raise ValueError(f"{what}: seconds must be a finite number above 0, not {seconds!r}")
+    return float(seconds)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of one question to a solver; it answers None where they do not suffice.
+
+    Attributes:
+        nodes: positions looked at, from 0 on; None for no limit. The same number gives the same answer everywhere.
+        seconds: time, above 0; None for no limit.
+
+    """
+
+    nodes: int | None = None
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check both; ValueError says what is allowed."""
+        if self.nodes is not None:
+            object.__setattr__(self, "nodes", check_int("limits", "nodes", self.nodes, 0, MOST_NODES))
+        if self.seconds is not None:
+            object.__setattr__(self, "seconds", check_seconds("limits", self.seconds))
+
+    @property
+    def deadline(self) -> float | None:
+        """``time.monotonic()`` at which the time of a question asked now is over; None for no limit."""
+        return None if self.seconds is None else time.monotonic() + self.seconds
+
+
+NO_LIMITS = Limits()
+
+
+def renamed(owner: str, old: dict[str, Any], new: str) -> None:
+    """Warn of the old names of parameters that a caller used (those that are not None)."""
+    used = [name for name, value in old.items() if value is not None]
+    if used:
+        warnings.warn(
+            f"{owner}: {' and '.join(used)} will be removed in the next release; use {new}",
+            DeprecationWarning,
+            stacklevel=3,
+        )
+
+
+@runtime_checkable
+class Reduced(Protocol):
+    """An oracle that knows less than it could because an extra is not installed.
+
+    Attributes:
+        missing: what would know more, and how to install it; None if nothing is missing.
+
+    """
+
+    missing: str | None
