@@ -1,19 +1,27 @@
 """Two-player board games with ground truth, as PettingZoo and Gymnasium environments.
 
-Importing this enters the games into both registries and makes the modules ``board_envs.<game>_v0``.
+Importing this enters the games into both registries. Each game of ours has a module ``board_envs.<game>_v0`` in the
+manner of PettingZoo; `env` and `raw_env` make the environment of any game by its name.
 """
 
-from typing import TYPE_CHECKING
-
-from board_envs.registration import GameModule, install_modules, register
-from board_envs.registry import GAMES, game_parameters, make_game
+from board_envs import awale_v0, connect_four_v0, nim_v0, reversi_v0
+from board_envs.registration import env, raw_env, register
+from board_envs.registry import GAMES, game_names, game_parameters, make_game
 from board_envs.version import __version__
 
-__all__ = ["GAMES", "__version__", "game_parameters", "make_game", "register"]
+__all__ = [
+    "GAMES",
+    "__version__",
+    "awale_v0",
+    "connect_four_v0",
+    "env",
+    "game_names",
+    "game_parameters",
+    "make_game",
+    "nim_v0",
+    "raw_env",
+    "register",
+    "reversi_v0",
+]
 
 register()
-globals().update(install_modules())
-
-if TYPE_CHECKING:
-
-    def __getattr__(name: str) -> GameModule: ...

@@ -1,14 +1,21 @@
-"""Which games there are. A game is one folder in ``board_envs/games`` and one line here."""
+"""The games by name: one folder in ``board_envs/games`` and one line here for ours, entry points for all others."""
 
 from __future__ import annotations
 
 import copyreg
 import difflib
+import functools
 import importlib
+import importlib.util
 import inspect
-from typing import Any
+import re
+import warnings
+from collections.abc import Callable
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, cast
 
 from board_envs.game import Game
+from board_envs.types import MissingExtraError
 
 GAMES: dict[str, str] = {
     "reversi": "board_envs.games.reversi",
@@ -16,7 +23,13 @@ GAMES: dict[str, str] = {
     "awale": "board_envs.games.awale",
     "nim": "board_envs.games.nim",
 }
-"""Name -> module with ``make(**parameters) -> Game`` (same parameters, same object) and ``describe()``."""
+"""Our games: name -> module with ``make(**parameters) -> Game``; every parameter has a default and is hashable."""
+
+GROUP = "board_envs.games"
+"""Entry-point group of other packages' games: name -> module with ``make(**parameters) -> Game``."""
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_NAMING = "a name is words of small letters and digits, joined by hyphens"
 
 
 def snake_name(name: str) -> str:
@@ -29,27 +42,101 @@ def camel_name(name: str) -> str:
     return "".join(part.capitalize() for part in name.split("-"))
 
 
+def game_names() -> list[str]:
+    """List the games' names, ours first, then those of installed packages; no package is imported."""
+    return [*GAMES, *_other_games()]
+
+
+@functools.cache
+def _other_games() -> dict[str, EntryPoint]:
+    """Return other packages' games by name, as the packages' metadata declare them."""
+    found: dict[str, EntryPoint] = {}
+    for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
+        name = point.name.replace("_", "-")
+        if not _NAME.fullmatch(name):
+            warnings.warn(f"{_owner(point)} declares a game {point.name!r}: {_NAMING}; it is left out", stacklevel=2)
+        elif name in GAMES:
+            warnings.warn(f"{_owner(point)} declares a game {name!r}; the one of board_envs is used", stacklevel=2)
+        elif name in found:
+            other = _owner(found[name])
+            warnings.warn(f"{_owner(point)} declares a game {name!r}; the one of {other} is used", stacklevel=2)
+        else:
+            found[name] = point
+    return found
+
+
+def _owner(point: EntryPoint) -> str:
+    return f"package {point.dist.name!r}" if point.dist is not None else "an installed package"
+
+
 def check_name(name: str) -> str:
     """Return the registered name of a game ("my_game" is taken for "my-game"); ValueError lists all."""
     key = name.replace("_", "-") if isinstance(name, str) else name
-    if key not in GAMES:
-        near = difflib.get_close_matches(str(name), GAMES, n=1)
+    known = game_names()
+    if key not in known:
+        near = difflib.get_close_matches(str(name), known, n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise ValueError(f"there is no game {name!r}{hint}; there are: {', '.join(GAMES)}")
+        raise ValueError(f"unknown game {name!r}{hint}; known games: {', '.join(known)}")
     return key
 
 
+def game_module(name: str) -> Any:
+    """Return the module of a game, imported now.
+
+    Raises:
+        ValueError: an unknown name, or another package's module that does not load; the package is named.
+        MissingExtraError: it needs an extra that is not installed.
+
+    """
+    key = check_name(name)
+    if key in GAMES:
+        return importlib.import_module(GAMES[key])
+    point = _other_games()[key]
+    what = f"game {key!r} of {_owner(point)} ({point.value})"
+    try:
+        module = point.load()
+    except MissingExtraError:
+        raise
+    except Exception as error:
+        raise ValueError(f"{what} does not load: {type(error).__name__}: {error}") from error
+    if not callable(getattr(module, "make", None)):
+        raise ValueError(f"{what} has no function make(**parameters)")
+    return module
+
+
+def game_drawing(name: str) -> Callable[[Game[Any], Any], Any]:
+    """Return the function ``(game, state) -> Picture`` of a game: ``picture`` in its module or the submodule ``draw``.
+
+    Raises:
+        ValueError: the game has neither.
+
+    """
+    module = game_module(name)
+    if not hasattr(module, "picture"):
+        place = f"{module.__name__}.draw"
+        if getattr(module, "__path__", None) is None or importlib.util.find_spec(place) is None:
+            raise ValueError(f"game {name!r} has no drawing: {module.__name__} has no function picture(game, state)")
+        module = importlib.import_module(place)
+    return cast("Callable[[Game[Any], Any], Any]", module.picture)
+
+
 def game_parameters(name: str) -> dict[str, Any]:
-    """Return the parameters of a game with their defaults."""
-    make = importlib.import_module(GAMES[check_name(name)]).make
-    return {key: parameter.default for key, parameter in inspect.signature(make).parameters.items()}
+    """Return the parameters of a game with their defaults; ValueError if one has no default."""
+    parameters = inspect.signature(game_module(name).make).parameters
+    for key, parameter in parameters.items():
+        if parameter.default is parameter.empty:
+            raise ValueError(f"game {name!r}: its parameter {key} must have a default")
+    return {key: parameter.default for key, parameter in parameters.items()}
+
+
+_MADE: dict[tuple[Any, ...], Game[Any]] = {}
 
 
 def make_game(name: str, **parameters: Any) -> Game[Any]:
-    """Return a game at one size.
+    """Return a game at one size; the same name and parameters give the same object.
 
     Args:
-        name: one of `GAMES`.
+        name: one of `game_names`.
         parameters: the game's own; see ``board-envs games`` or `game_parameters`.
 
     Raises:
@@ -61,10 +148,12 @@ def make_game(name: str, **parameters: Any) -> Game[Any]:
     known = game_parameters(key)
     unknown = sorted(set(parameters) - set(known))
     if unknown:
-        raise TypeError(f"{key} has no parameter {', '.join(map(repr, unknown))}; it has: {', '.join(known)}")
-    game = importlib.import_module(GAMES[key]).make(**parameters)
-    assert isinstance(game, Game)
-    return game
+        has = ", ".join(known) if known else "none"
+        raise TypeError(f"{key} has no parameter {', '.join(map(repr, unknown))}; it has: {has}")
+    game = game_module(key).make(**parameters)
+    if not isinstance(game, Game) or game.name != key:
+        raise ValueError(f"game {key!r}: make() must return a Game of this name, not {game!r}")
+    return _MADE.setdefault((key, *game.parameters.items()), game)
 
 
 def _remake(name: str, parameters: dict[str, Any]) -> Game[Any]:

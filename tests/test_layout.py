@@ -55,6 +55,7 @@ GAMES = re.compile(
 )
 """The games' names in any spelling."""
 PLACES = {
+    "board_envs/__init__.py": r"^from board_envs import |^    \"[a-z_]+_v0\",$",  # type checkers find the modules here
     "board_envs/registry.py": r'^    "([a-z-]+)": "board_envs\.games\.[a-z_]+",$',  # one line a game
     "agents/board_agents/arena/records/schema.py": r'^Source: "Jeu de Reversi"',  # a document's title
     "agents/board_agents/arena/records/wthor.py": "",

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 from xml.sax.saxutils import escape
 
 from board_envs.game import Game
 from board_envs.pictures.shapes import Circle, Label, Picture, Rectangle, Shape
-from board_envs.registry import GAMES
+from board_envs.registry import game_drawing
 
 CELL = 60
 """Pixels a cell."""
@@ -16,7 +15,7 @@ CELL = 60
 
 def picture(game: Game[Any], state: Any) -> Picture:
     """Return a position as a list of shapes."""
-    drawn = importlib.import_module(GAMES[game.name] + ".draw").picture(game, state)
+    drawn = game_drawing(game.name)(game, state)
     assert isinstance(drawn, Picture)
     return drawn
 

@@ -225,7 +225,7 @@ def test_evaluate_on_own_games(capsys):
     ("arguments", "message"),
     [
         (["evaluate", "nobody", "nim"], "unknown agent 'nobody'"),
-        (["evaluate", "random", "chess"], "no game 'chess'"),
+        (["evaluate", "random", "chess"], "unknown game 'chess'"),
         (["evaluate", "", "nim"], "piece 1 of '' is empty"),
         (["evaluate", "random", "nim", "--repeats", "0"], "--repeats is 1 or more"),
         (["evaluate", "random", "nim", "--seed", "-1"], "seed must be"),

@@ -31,7 +31,7 @@ from board_agents.registry import default_oracle, make_estimator, make_oracle, o
 from board_agents.search.interpreted import SearchResult
 from board_agents.support import exact_unit, load, support_of, value_unit
 from board_envs.game import Game
-from board_envs.registry import GAMES
+from board_envs.registry import game_names
 from board_envs.types import IllegalActionError, Oracle, PositionError
 
 LONGEST_LINE = 10_000
@@ -69,7 +69,7 @@ def command(
         raise UserError("--stdin brings the positions; give none beside it")
     if empties_to_winner:
         if not _has_rules(game.name):
-            known = ", ".join(filter(_has_rules, GAMES))
+            known = ", ".join(filter(_has_rules, game_names()))
             raise UserError(f"--empties-to-winner is a rule of {known}, not of {game.name}")
         if oracle is not None:
             raise UserError("--empties-to-winner and --oracle exclude each other; write rule=empties-to-winner there")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import re
 from typing import Annotated, Any
@@ -15,7 +14,7 @@ import board_envs
 from board_agents.cli.console import AsJson, UserError, out, print_json, show_value
 from board_agents.registry import agent_names, agent_parameters
 from board_envs.registration import gymnasium_id, module_name, pettingzoo_id
-from board_envs.registry import GAMES, check_name, game_parameters
+from board_envs.registry import GAMES, check_name, game_module, game_names, game_parameters
 
 _ENTRY = re.compile(r"\s+(\w+): (.*)")
 
@@ -25,7 +24,7 @@ def command(
 ) -> None:
     """List games, their parameters with defaults and limits, their ids, and the agents."""
     try:
-        names = list(GAMES) if name is None else [check_name(name)]
+        names = game_names() if name is None else [check_name(name)]
     except ValueError as error:
         raise UserError(str(error)) from error
     entries = [describe(name) for name in names]
@@ -37,6 +36,8 @@ def command(
     table = Table("game", "parameter", "default", "limits", title="Games", title_justify="left")
     for entry in entries:
         first = entry["name"]
+        if not entry["parameters"]:
+            table.add_row(Text(first), "", "", "")
         for key, parameter in entry["parameters"].items():
             table.add_row(Text(first), Text(key), Text(show_value(parameter["default"])), Text(parameter["limits"]))
             first = ""
@@ -55,7 +56,7 @@ def command(
 def describe(name: str) -> dict[str, Any]:
     """Return the facts of a game at its usual size; limits are those that the game's own documentation states."""
     game = board_envs.make_game(name)
-    limits = documented(importlib.import_module(GAMES[name]).make)
+    limits = documented(game_module(name).make)
     return {
         "name": name,
         "parameters": {
@@ -63,7 +64,7 @@ def describe(name: str) -> dict[str, Any]:
         },
         "gymnasium_id": gymnasium_id(name),
         "pettingzoo_id": pettingzoo_id(name),
-        "module": f"board_envs.{module_name(name)}",
+        "module": f"board_envs.{module_name(name)}" if name in GAMES else f"board_envs.env({name!r})",
         "num_actions": game.num_actions,
         "observation_shape": game.observation_shape,
         "unit": game.unit,
