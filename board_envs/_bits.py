@@ -12,58 +12,43 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from board_envs._jit import compiled_as, compiled_by
+from board_envs._jit import compiled_as, instruction
 
 _MASK = (1 << 64) - 1
 ZERO = np.uint64(0)
 ONE = np.uint64(1)
 
 
-def _unary(function_name: str, emit: Any) -> Any:
-    """Return what installs a compiled form of the one-word function of that name, made of one LLVM instruction."""
-
-    def register() -> None:
-        from numba import types
-        from numba.extending import intrinsic, overload
-
-        @intrinsic  # type: ignore[untyped-decorator,unused-ignore]  # numba is untyped
-        def instruction(_context: Any, word: Any) -> Any:
-            def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-                return emit(builder, args[0])
-
-            return types.int64(types.uint64), codegen
-
-        def implementation(word: Any) -> Any:
-            return lambda word: instruction(np.uint64(word))
-
-        overload(globals()[function_name], strict=False)(implementation)
-
-    return register
+def _emit_popcount(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    return builder.ctpop(args[0])
 
 
-def _emit_zeros(name: str) -> Any:
-    def emit(builder: Any, word: Any) -> Any:
-        from llvmlite import ir
+def _emit_lowest(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    from llvmlite import ir
 
-        return getattr(builder, name)(word, ir.Constant(ir.IntType(1), 0))
-
-    return emit
+    return builder.cttz(args[0], ir.IntType(1)(0))
 
 
-@compiled_by(_unary("popcount", lambda builder, word: builder.ctpop(word)))
+def _emit_leading_zeros(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    from llvmlite import ir
+
+    return builder.ctlz(args[0], ir.IntType(1)(0))
+
+
+@instruction("int64(uint64)", _emit_popcount)
 def popcount(word: np.uint64) -> int:
     """Number of set bits."""
     return int(word).bit_count()
 
 
-@compiled_by(_unary("lowest", _emit_zeros("cttz")))
+@instruction("int64(uint64)", _emit_lowest)
 def lowest(word: np.uint64) -> int:
     """Index of the lowest set bit; 64 for zero."""
     value = int(word)
     return (value & -value).bit_length() - 1 if value else 64
 
 
-@compiled_by(_unary("leading_zeros", _emit_zeros("ctlz")))
+@instruction("int64(uint64)", _emit_leading_zeros)
 def leading_zeros(word: np.uint64) -> int:
     """Number of zero bits above the highest set bit; 64 for zero."""
     return 64 - int(word).bit_length()
@@ -210,7 +195,7 @@ Writer: TypeAlias = Callable[..., None]
 def bit_writer(indices: NDArray[np.intp]) -> Writer:
     """Return `write_bits` for these indices, (word, out): compiled, it moves all bits at once."""
 
-    @compiled_by(lambda: _install_writer(write, [indices.ravel()]))
+    @_shuffled([indices.ravel()])
     def write(word: np.uint64, out: NDArray[np.int8]) -> None:
         write_bits(word, indices, out)
 
@@ -220,7 +205,7 @@ def bit_writer(indices: NDArray[np.intp]) -> Writer:
 def plane_writer(indices: NDArray[np.intp]) -> Writer:
     """Return `write_planes` for these indices, (own, other, out): compiled, it moves all bits at once."""
 
-    @compiled_by(lambda: _install_writer(write, [indices.ravel(), indices.ravel() + 64]))
+    @_shuffled([indices.ravel(), indices.ravel() + 64])
     def write(own: np.uint64, other: np.uint64, out: NDArray[np.int8]) -> None:
         write_planes(own, other, indices, out)
 
@@ -233,7 +218,16 @@ def byte_writer(order: NDArray[np.intp]) -> Writer:
     The values are below 128; out is int8 of the shape of `order`. Compiled, all bytes move at once.
     """
 
-    @compiled_by(lambda: _install_byte_writer(write, order))
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
+        from llvmlite import ir
+
+        words: Any = ir.Constant(ir.VectorType(ir.IntType(64), 4), ir.Undefined)
+        for place, word in enumerate(args[:-1]):
+            words = builder.insert_element(words, word, ir.Constant(ir.IntType(32), place))
+        octets = builder.bitcast(words, ir.VectorType(ir.IntType(8), 32))
+        _store_shuffled(context, builder, signature, args, octets, octets, order.ravel().tolist())
+
+    @instruction(_words_into_octets, emit)
     def write(a: np.uint64, b: np.uint64, c: np.uint64, d: np.uint64, out: NDArray[np.int8]) -> None:
         octets = np.frombuffer((int(a) | int(b) << 64 | int(c) << 128 | int(d) << 192).to_bytes(32, "little"), np.int8)
         # The mode keeps numpy from filling a buffer first; all indices are in range.
@@ -242,106 +236,60 @@ def byte_writer(order: NDArray[np.intp]) -> Writer:
     return write
 
 
-def _contiguous(array: Any) -> Any:
-    """Return the array's type; TypeError when compiling for one that is not int8 in one piece."""
+def _words_into_octets(*types: Any) -> Any:
+    """Return the signature of a writer: words, and an int8 array in one piece; TypeError for another array."""
+    from numba.core.types import uint64, void
+
+    array = types[-1]
     if array.layout != "C" or str(array.dtype) != "int8":
         raise TypeError(f"a writer needs a contiguous int8 array, not {array}")
-    return array
+    return void(*[uint64] * (len(types) - 1), array)
 
 
-def _install_writer(function: Writer, planes: list[NDArray[np.intp]]) -> None:
-    """Install the compiled form of a writer: bits widened to bytes, put in order, stored; three vector instructions.
+def _store_shuffled(
+    context: Any, builder: Any, signature: Any, args: Any, first: Any, second: Any, order: list[int]
+) -> None:
+    """Store bytes of two vectors, in this order, to the array that comes last."""
+    from llvmlite import ir
+
+    positions = ir.Constant(ir.VectorType(ir.IntType(32), len(order)), order)
+    array = context.make_array(signature.args[-1])(context, builder, args[-1])
+    result = ir.VectorType(ir.IntType(8), len(order))
+    builder.store(
+        builder.shuffle_vector(first, second, positions), builder.bitcast(array.data, result.as_pointer()), align=1
+    )
+
+
+def _shuffled(planes: list[NDArray[np.intp]]) -> Callable[[Writer], Writer]:
+    """Give a writer its compiled form: bits widened to bytes, put in order, stored; three vector instructions.
 
     Byte k * planes + p of the output is bit ``planes[p][k]`` of the words, each 64 bits, one after the other.
     """
-    from llvmlite import ir
-    from numba import types
-    from numba.extending import intrinsic, overload
-
     order = np.stack(planes, -1).ravel().tolist()
-    octets = ir.VectorType(ir.IntType(8), 64)
-    result = ir.VectorType(ir.IntType(8), len(order))
 
-    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        words = [builder.zext(builder.bitcast(word, ir.VectorType(ir.IntType(1), 64)), octets) for word in args[:-1]]
-        positions = ir.Constant(ir.VectorType(ir.IntType(32), len(order)), order)
-        moved = builder.shuffle_vector(words[0], words[-1], positions)
-        array = context.make_array(signature.args[-1])(context, builder, args[-1])
-        builder.store(moved, builder.bitcast(array.data, result.as_pointer()), align=1)
-        return context.get_dummy_value()
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
+        from llvmlite import ir
 
-    if len(planes) == 1:
+        bits, octets = (ir.VectorType(ir.IntType(width), 64) for width in (1, 8))
+        words = [builder.zext(builder.bitcast(word, bits), octets) for word in args[:-1]]
+        _store_shuffled(context, builder, signature, args, words[0], words[-1], order)
 
-        @intrinsic  # type: ignore[untyped-decorator,unused-ignore]  # numba is untyped
-        def store_one(_context: Any, word: Any, out: Any) -> Any:
-            return types.void(types.uint64, _contiguous(out)), emit
-
-        @overload(function, strict=False)  # type: ignore[untyped-decorator,unused-ignore]
-        def choose_one(word: Any, out: Any) -> Any:
-            return lambda word, out: store_one(np.uint64(word), out)
-
-    else:
-
-        @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
-        def store_two(_context: Any, own: Any, other: Any, out: Any) -> Any:
-            return types.void(types.uint64, types.uint64, _contiguous(out)), emit
-
-        @overload(function, strict=False)  # type: ignore[untyped-decorator,unused-ignore]
-        def choose_two(own: Any, other: Any, out: Any) -> Any:
-            return lambda own, other, out: store_two(np.uint64(own), np.uint64(other), out)
+    return instruction(_words_into_octets, emit)
 
 
-def _install_byte_writer(function: Writer, order: NDArray[np.intp]) -> None:
-    from llvmlite import ir
-    from numba import types
-    from numba.extending import intrinsic, overload
-
-    positions = ir.Constant(ir.VectorType(ir.IntType(32), order.size), order.ravel().tolist())
-    result = ir.VectorType(ir.IntType(8), order.size)
-
-    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        words: Any = ir.Constant(ir.VectorType(ir.IntType(64), 4), ir.Undefined)
-        for place, word in enumerate(args[:-1]):
-            words = builder.insert_element(words, word, ir.Constant(ir.IntType(32), place))
-        octets = builder.bitcast(words, ir.VectorType(ir.IntType(8), 32))
-        moved = builder.shuffle_vector(octets, octets, positions)
-        array = context.make_array(signature.args[-1])(context, builder, args[-1])
-        builder.store(moved, builder.bitcast(array.data, result.as_pointer()), align=1)
-        return context.get_dummy_value()
-
-    @intrinsic  # type: ignore[untyped-decorator,unused-ignore]  # numba is untyped
-    def store(_context: Any, a: Any, b: Any, c: Any, d: Any, out: Any) -> Any:
-        word = types.uint64
-        return types.void(word, word, word, word, _contiguous(out)), emit
-
-    @overload(function, strict=False)  # type: ignore[untyped-decorator,unused-ignore]
-    def choose(a: Any, b: Any, c: Any, d: Any, out: Any) -> Any:
-        return lambda a, b, c, d, out: store(np.uint64(a), np.uint64(b), np.uint64(c), np.uint64(d), out)
-
-
-def _install_borrowed() -> None:
+def _emit_without_owner(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     from numba.core import cgutils
-    from numba.extending import intrinsic, overload
 
-    @intrinsic  # type: ignore[untyped-decorator,unused-ignore]  # numba is untyped
-    def without_owner(_context: Any, array: Any) -> Any:
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            view = context.make_array(signature.args[0])(context, builder, args[0])
-            view.meminfo = cgutils.get_null_value(view.meminfo.type)
-            view.parent = cgutils.get_null_value(view.parent.type)
-            return view._getvalue()
-
-        return array(array), codegen
-
-    @overload(borrowed, strict=False)  # type: ignore[untyped-decorator,unused-ignore]
-    def choose(array: Any) -> Any:
-        return lambda array: without_owner(array)  # noqa: PLW0108  # numba wants a function of its own
+    view = context.make_array(signature.args[0])(context, builder, args[0])
+    view.meminfo = cgutils.get_null_value(view.meminfo.type)
+    view.parent = cgutils.get_null_value(view.parent.type)
+    return view._getvalue()
 
 
 A = TypeVar("A", bound=NDArray[Any])
 
 
-@compiled_by(_install_borrowed)
+@instruction(lambda array: array(array), _emit_without_owner)
 def borrowed(array: A) -> A:
     """Return an array that compiled code does not count references to; the caller holds the array meanwhile.
 

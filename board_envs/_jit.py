@@ -9,14 +9,17 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib.util
-import itertools
-import pathlib
+import inspect
+import pickle
+import re
 import secrets
 import sys
 import threading
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
+from board_envs import _code_cache
 from board_envs.types import MissingExtraError
 
 P = ParamSpec("P")
@@ -24,16 +27,21 @@ R = TypeVar("R")
 F = TypeVar("F", bound=Callable[..., Any])
 
 _lock = threading.RLock()
-_jitables: list[Callable[..., Any]] = []
-_overloads: list[tuple[Callable[..., Any], Callable[..., Any]]] = []
-_intrinsics: list[Callable[[], None]] = []
+_pending: list[Callable[[], None]] = []
+"""What numba has to be told once it is imported."""
 _PATIENCE = 1.0
 """Seconds before a compilation is announced."""
 
 
 def jitable(function: F) -> F:
     """Mark a function that runs interpreted and that compiled code may call too."""
-    _jitables.append(function)
+
+    def register() -> None:
+        from numba.extending import register_jitable
+
+        register_jitable(function)
+
+    _pending.append(register)
     return function
 
 
@@ -41,20 +49,94 @@ def compiled_as(implementation: Callable[..., Any]) -> Callable[[F], F]:
     """Mark a function whose interpreted body is replaced by `implementation` (same arguments) in compiled code."""
 
     def mark(function: F) -> F:
-        _overloads.append((function, implementation))
-        return function
+        return _with_form(function, ("as", implementation), lambda: _always(implementation))
 
     return mark
 
 
-def compiled_by(register: Callable[[], None]) -> Callable[[F], F]:
-    """Mark a function whose compiled form `register` installs (LLVM instructions); called once numba is there."""
+def compiled_as_chosen(choose: Callable[[], Callable[..., Any]]) -> Callable[[F], F]:
+    """Mark a function in whose place compiled code calls what `choose` returns, which may ask what numba compiles for.
+
+    `choose` is called once, when something is compiled first. It must depend on the processor alone, which is part of
+    the key of compiled code.
+    """
 
     def mark(function: F) -> F:
-        _intrinsics.append(register)
-        return function
+        return _with_form(function, ("chosen", choose), lambda: _calls(choose()))
 
     return mark
+
+
+def instruction(signature: str | Callable[..., Any], emit: Callable[..., Any]) -> Callable[[F], F]:
+    """Mark a function whose compiled form is LLVM code instead of its body.
+
+    Args:
+        signature: numba's text for it, "int64(uint64, int64)", to which arguments are converted; or a function of the
+            arguments' types that returns a signature of numba's, and raises TypeError for types that will not do.
+        emit: writes the code, ``emit(context, builder, signature, args)`` -> the result's LLVM value; None for void.
+
+    """
+
+    def mark(function: F) -> F:
+        def form() -> Callable[..., Any]:
+            from numba.core.sigutils import normalize_signature
+            from numba.extending import intrinsic
+
+            if isinstance(signature, str):
+                arguments, result = normalize_signature(signature)
+                fixed = result(*arguments)
+
+                def resolve(*_types: Any) -> Any:
+                    return fixed
+
+            else:
+                resolve = signature
+
+            def codegen(context: Any, builder: Any, types: Any, args: Any) -> Any:
+                result = emit(context, builder, types, args)
+                return context.get_dummy_value() if result is None else result
+
+            def define(_context: Any, *types: Any) -> Any:
+                return resolve(*types), codegen
+
+            # numba counts the arguments by the signature.
+            context = inspect.Parameter("_context", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+            define.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # a function takes attributes
+                [context, *inspect.signature(function).parameters.values()]
+            )
+            define.__name__ = function.__name__
+            return _calls(intrinsic(define))
+
+        return _with_form(function, ("instruction", signature, emit), form)
+
+    return mark
+
+
+def _with_form(function: F, form: tuple[Any, ...], choose: Callable[[], Callable[..., Any]]) -> F:
+    """Keep a function's compiled form for the key of compiled code, and register it when numba is there."""
+
+    def register() -> None:
+        from numba.extending import overload
+
+        overload(function, strict=False)(choose())
+
+    function.compiled_form = form  # type: ignore[attr-defined]  # a function takes attributes
+    _pending.append(register)
+    return function
+
+
+def _always(implementation: Callable[..., Any]) -> Callable[..., Any]:
+    # numba compares the argument names of the two, so the chooser borrows the implementation's signature.
+    @functools.wraps(implementation)
+    def choose(*_args: Any, **_kwargs: Any) -> Callable[..., Any]:
+        return implementation
+
+    return choose
+
+
+def _calls(target: Callable[..., Any]) -> Callable[..., Any]:
+    """Return an overload that calls `target`, which only compiled code may understand."""
+    return lambda *args: lambda *args: target(*args)  # noqa: PLW0108  # numba compiles the inner function
 
 
 def recursive(function: F) -> F:
@@ -83,71 +165,23 @@ def require_numba(what: str) -> None:
 
 def _flush() -> None:
     """Tell numba of every function marked since the last call."""
-    from numba.extending import overload, register_jitable
-
     _number_apart()
-    while _intrinsics:
-        _intrinsics.pop(0)()
-    while _overloads:
-        function, implementation = _overloads.pop(0)
-        # The overload hands back its implementation whatever the argument types are.
-        overload(function, strict=False)(_always(implementation))
-    while _jitables:
-        register_jitable(_jitables.pop(0))
-
-
-def _always(implementation: Callable[..., Any]) -> Callable[..., Any]:
-    # numba compares the argument names of the two, so the chooser borrows the implementation's signature.
-    @functools.wraps(implementation)
-    def choose(*_args: Any, **_kwargs: Any) -> Callable[..., Any]:
-        return implementation
-
-    return choose
-
-
-@functools.cache
-def fingerprint() -> str:
-    """A digest of every source file of this project: a compiled kernel is reused only under the same one."""
-    digest = hashlib.sha256()
-    for name in ("board_envs", "board_agents"):
-        spec = importlib.util.find_spec(name)
-        for root in sorted(spec.submodule_search_locations or []) if spec else []:
-            for path in sorted(pathlib.Path(root).rglob("*.py")):
-                digest.update(str(path.relative_to(root)).encode())
-                digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
-def _describe(value: Any) -> Any:
-    """What a closure holds, as data that is the same in every process: functions by name and by what they hold."""
-    function = getattr(value, "function", None) or getattr(value, "py_func", None) or value
-    if callable(function) and hasattr(function, "__code__"):
-        return (function.__module__, function.__qualname__, tuple(_describe_cells(function)))
-    if isinstance(value, tuple):
-        return tuple(_describe(item) for item in value)
-    if hasattr(value, "tobytes"):
-        return (str(value.dtype), value.shape, value.tobytes())
-    return repr(value)
-
-
-def _describe_cells(function: Any) -> Iterator[Any]:
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        # A function that calls itself holds itself: its name says all there is to say.
-        value = cell.cell_contents
-        yield name if getattr(value, "py_func", value) is function else _describe(value)
+    while _pending:
+        _pending.pop(0)()
 
 
 @functools.cache
 def _number_apart() -> None:
-    """Let this process number compiled functions from a place of its own.
+    """Let numba number compiled functions at random.
 
-    Numba tells functions of one name (two sizes of a game) apart by a number that every process counts from 1. Kernels
-    cached by two processes then hold different functions under the same symbol; loaded into a third one, the second
-    kernel would call the first one's functions, and answer by the rules of another size.
+    Numba tells functions of one name (two sizes of a game) apart by a number that every process counts from 1, and that
+    a forked process goes on counting from. That number is part of the symbols inside compiled code: kernels of two
+    processes would hold different functions under one symbol; loaded into a third one, the second kernel would call the
+    first one's functions, and answer by the rules of another size. Files addressed by content do not change that.
     """
     from numba.core.bytecode import FunctionIdentity
 
-    FunctionIdentity._unique_ids = itertools.count(secrets.randbits(60))
+    FunctionIdentity._unique_ids = iter(lambda: secrets.randbits(62), -1)
 
 
 class _Notice:
@@ -156,6 +190,7 @@ class _Notice:
     def __init__(self) -> None:
         self._timer: threading.Timer | None = None
         self._said = False
+        self._lost = False
 
     def begin(self) -> None:
         """Start to wait; a kernel that is there in time is not worth a word."""
@@ -175,35 +210,88 @@ class _Notice:
         self._said = True
         print("compiling: once, then kept on disk ...", file=sys.stderr, flush=True)
 
+    def not_kept(self, error: OSError) -> None:
+        """Say, once a process, that compiled code cannot be written."""
+        if not self._lost and sys.stderr.isatty():
+            place = _code_cache.folder()
+            print(f"compiled code is not kept: {place}: {error.strerror or error}", file=sys.stderr, flush=True)
+        self._lost = True
+
 
 _notice = _Notice()
 
 
-@functools.cache
-def _cache_class() -> Any:
-    from numba.core.caching import FunctionCache, IndexDataCacheFile
+class _DiskCache:
+    """What numba's dispatcher asks for compiled code; the methods are those that it calls."""
 
-    class SourceCache(FunctionCache):  # type: ignore[misc]  # numba is untyped
-        """numba's file cache, keyed by the sources of all that a kernel may call, not by one file's date."""
+    cache_path = property(lambda self: str(_code_cache.folder()))
 
-        def __init__(self, function: Callable[..., Any]) -> None:
-            super().__init__(function)
-            self._cache_file = IndexDataCacheFile(self._cache_path, self._impl.filename_base, "board_envs")
+    def __init__(self, kernel: Kernel[..., Any]) -> None:
+        self._kernel = kernel
 
-        def load_overload(self, sig: Any, target_context: Any) -> Any:
-            found = super().load_overload(sig, target_context)
-            if found is None:
-                _notice.begin()
-            return found
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the compiled code for argument types, None if it is not on disk."""
+        from numba.core.compiler import CompileResult
 
-        def save_overload(self, sig: Any, data: Any) -> None:
-            _notice.end()
-            super().save_overload(sig, data)
+        target_context.refresh()
+        payload = _code_cache.load(*self._kernel.key(sig, target_context.codegen()))
+        if payload is not None:
+            try:
+                return CompileResult._rebuild(target_context, *pickle.loads(payload))
+            except Exception as error:  # whatever numba raises for code that it cannot link again
+                name = self._kernel.function.__qualname__
+                warnings.warn(f"compiled code of {name} on disk is not usable: {error!r}", RuntimeWarning, stacklevel=2)
+        _notice.begin()
+        return None
 
-        def _index_key(self, sig: Any, codegen: Any) -> Any:
-            return (sig, codegen.magic_tuple(), fingerprint(), repr(_describe(self._py_func)))
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep compiled code, unless it holds addresses of this process."""
+        from numba.core.serialize import dumps
 
-    return SourceCache
+        _notice.end()
+        if data.lifted or data.library.has_dynamic_globals:
+            name = self._kernel.function.__qualname__
+            warnings.warn(f"compiled code of {name} holds addresses and is not kept", RuntimeWarning, stacklevel=2)
+            return
+        try:
+            _code_cache.save(*self._kernel.key(sig, data.codegen), dumps(data._reduce()))
+        except OSError as error:
+            _notice.not_kept(error)
+
+    def enable(self) -> None:
+        """Do nothing: the cache is always on."""
+
+    def disable(self) -> None:
+        """Do nothing: the cache is always on."""
+
+    def flush(self) -> None:
+        """Do nothing: an entry is good for ever."""
+
+
+_SETTINGS = ("OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "BOUNDSCHECK", "DEBUGINFO_DEFAULT")
+"""Settings of numba's that change the code it makes."""
+
+
+def _overloads_of(functions: list[Any]) -> list[Any]:
+    """List what others registered with numba itself, as compiled forms of these functions or of those reached so."""
+    from numba.core.typing.templates import builtin_registry
+
+    registered: dict[int, list[Any]] = {}
+    for value, kind in builtin_registry.globals:
+        for template in getattr(kind, "templates", ()):
+            form = getattr(template, "_overload_func", None)
+            # Jitable functions are registered so, too, each as its own form: they are reached anyway.
+            if form is not None and form.__module__ != "numba.extending" and not hasattr(value, "compiled_form"):
+                registered.setdefault(id(value), []).append(form)
+    found: list[Any] = []
+    rest = list(functions)
+    while rest:
+        for form in registered.pop(id(rest.pop()), ()):
+            found.append(form)
+            description = _code_cache.Description()
+            description.add(form)
+            rest.extend(description.functions)
+    return found
 
 
 class Kernel(Generic[P, R]):
@@ -219,6 +307,7 @@ class Kernel(Generic[P, R]):
         self.function = function
         self._options = {"nogil": True, "error_model": "numpy", **options}
         self._dispatcher: Any = None
+        self._described: tuple[str, list[Any]] | None = None
         functools.update_wrapper(self, function)
 
     @property
@@ -232,7 +321,7 @@ class Kernel(Generic[P, R]):
 
                     _flush()
                     dispatcher = numba.njit(**self._options)(self.function)
-                    dispatcher._cache = _cache_class()(self.function)
+                    dispatcher._cache = _DiskCache(self)
                     self._dispatcher = dispatcher
         return self._dispatcher
 
@@ -240,6 +329,40 @@ class Kernel(Generic[P, R]):
     def signatures(self) -> list[Any]:
         """The argument types that were compiled or loaded so far."""
         return [] if self._dispatcher is None else list(self._dispatcher.signatures)
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether its code is in this process, for some argument types."""
+        return bool(self.signatures)
+
+    def is_on_disk(self) -> bool:
+        """Whether its code is on disk, for some argument types and processor; imports nothing and loads nothing."""
+        return have_numba() and _code_cache.exists(self._file_name, self._describe()[0])
+
+    def key(self, sig: Any, codegen: Any) -> tuple[str, str, str]:
+        """Return name, stem and digest of its file: the digest covers all that the code depends on."""
+        from numba import config
+
+        stem, functions = self._describe()
+        more = _code_cache.Description()
+        for function in _overloads_of(functions):
+            more.add(function)
+        settings = [getattr(config, name) for name in _SETTINGS]
+        whole = repr((stem, more.hexdigest(), repr(sig), codegen.magic_tuple(), settings))
+        return self._file_name, stem, hashlib.sha256(whole.encode()).hexdigest()
+
+    @property
+    def _file_name(self) -> str:
+        return re.sub(r"[^\w.-]", "", self.function.__qualname__.replace("<locals>.", ""))[-80:]
+
+    def _describe(self) -> tuple[str, list[Any]]:
+        """Return a digest of sources, versions and options, and the functions reached without a form of ours."""
+        if self._described is None:
+            description = _code_cache.Description()
+            description.add((_code_cache.versions(), sorted(self._options.items())))
+            description.add(self.function)
+            self._described = description.hexdigest()[:32], description.functions
+        return self._described
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Compile (once) and run."""

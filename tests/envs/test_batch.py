@@ -246,15 +246,12 @@ class Installation:
         self.root = folder / "site"
         source = Path(board_envs.__file__).parent
         shutil.copytree(source, self.root / "board_envs", ignore=shutil.ignore_patterns("__pycache__"))
-        # The fingerprint of sources covers the agents too: here there are none, whatever else is installed.
-        (self.root / "board_agents").mkdir()
-        (self.root / "board_agents" / "__init__.py").touch()
         self.home = folder / "home"
         self.home.mkdir()
 
     def run(self):
         environment = {**os.environ, "PYTHONPATH": str(self.root), "HOME": str(self.home)}
-        for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):
+        for name in ("BOARD_ENVS_CACHE_DIR", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):
             environment.pop(name, None)
         run = subprocess.run(
             [sys.executable, "-c", PROGRAM], capture_output=True, text=True, env=environment, cwd=self.home, check=False
@@ -281,9 +278,9 @@ def test_caches_are_used_and_never_stale(tmp_path):
 
 def test_an_install_that_cannot_be_written_caches_elsewhere(tmp_path):
     installation = Installation(tmp_path)
-    # Files in the place of the folders that numba would write to: what root cannot write either.
+    # Files in the place of the folders that Python and numba would write to: what root cannot write either.
     for folder in [installation.root / "board_envs", *(installation.root / "board_envs").rglob("*/")]:
         (folder / "__pycache__").touch()
     assert installation.run() == (0, 1, "0x50402")
     assert installation.run() == (1, 0, "0x50402")
-    assert list(installation.home.rglob("*.nbi")), "the cache is in the user's own folder"
+    assert len(list(installation.home.rglob("*.code"))) == 1, "the cache is in the user's own folder"

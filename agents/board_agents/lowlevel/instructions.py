@@ -1,7 +1,8 @@
-"""Instructions that numba has no word for: a byte read at an address, a cache line asked for, two atomic writes.
+"""Memory by address, and what else numba has no word for: cache lines asked for, two atomic writes.
 
-Whoever passes an address keeps the array alive. (A kernel that reads many arrays gets their addresses as
-one array, instead of a different signature a count of arrays.)
+Addresses are those of ``array.ctypes.data``; whoever passes one keeps the array alive. Nothing is checked. A search
+passes addresses down instead of arrays, which cost seven arguments a call; a kernel takes any number of arrays as one
+array of their addresses.
 """
 
 from __future__ import annotations
@@ -11,82 +12,84 @@ from typing import Any
 
 import numpy as np
 
-from board_envs._jit import compiled_by
+from board_envs._bits import as_int
+from board_envs._jit import instruction, jitable
 
 
-def _register_load() -> None:
+def _at(builder: Any, address: Any, bits: int) -> Any:
+    """Return an address as a pointer to integers of that width."""
     from llvmlite import ir
-    from numba import types
-    from numba.extending import intrinsic, overload
 
-    @intrinsic  # type: ignore[untyped-decorator,unused-ignore]  # numba is untyped
-    def load(_context: Any, address: Any) -> Any:
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            pointer = builder.inttoptr(args[0], ir.IntType(8).as_pointer())
-            return builder.sext(builder.load(pointer), ir.IntType(64))
-
-        return types.int64(types.uint64), codegen
-
-    overload(load_int8, strict=False)(lambda address: lambda address: load(np.uint64(address)))
+    return builder.inttoptr(address, ir.IntType(bits).as_pointer())
 
 
-@compiled_by(_register_load)
+def _emit_load_int8(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    from llvmlite import ir
+
+    return builder.sext(builder.load(_at(builder, args[0], 8)), ir.IntType(64))
+
+
+@instruction("int64(uint64)", _emit_load_int8)
 def load_int8(address: int) -> int:
     """Return the signed byte at an address."""
     return ctypes.c_int8.from_address(int(address)).value
 
 
-def _register_prefetch(function_name: str, writes: int) -> None:
+def _emit_load(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    return builder.load(builder.gep(_at(builder, args[0], 64), [args[1]]))
+
+
+@instruction("uint64(uint64, int64)", _emit_load)
+def load(address: np.uint64, index: int) -> np.uint64:
+    """Return word `index` behind an address."""
+    return np.uint64(ctypes.c_uint64.from_address(int(address) + 8 * index).value)
+
+
+def _emit_store(context: Any, builder: Any, signature: Any, args: Any) -> None:
+    builder.store(args[2], builder.gep(_at(builder, args[0], 64), [args[1]]))
+
+
+@instruction("void(uint64, int64, uint64)", _emit_store)
+def store(address: np.uint64, index: int, word: np.uint64) -> None:
+    """Set word `index` behind an address."""
+    ctypes.c_uint64.from_address(int(address) + 8 * index).value = int(word)
+
+
+def _emit_prefetch(builder: Any, address: Any, writes: int) -> None:
     from llvmlite import ir
-    from numba import types
-    from numba.extending import intrinsic, overload
+    from numba.core import cgutils
 
-    @intrinsic  # type: ignore[untyped-decorator,unused-ignore]  # numba is untyped
-    def fetch(_context: Any, address: Any) -> Any:
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            number = ir.IntType(32)
-            pointer = builder.inttoptr(args[0], ir.IntType(8).as_pointer())
-            kind = ir.FunctionType(ir.VoidType(), [pointer.type, number, number, number])
-            name = "llvm.prefetch.p0"
-            function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
-            # To be kept in all caches, a data cache.
-            builder.call(function, [pointer, number(writes), number(3), number(1)])
-            return context.get_dummy_value()
-
-        return types.void(types.uint64), codegen
-
-    overload(globals()[function_name], strict=False)(lambda address: lambda address: fetch(np.uint64(address)))
+    number = ir.IntType(32)
+    pointer = _at(builder, address, 8)
+    kind = ir.FunctionType(ir.VoidType(), [pointer.type, number, number, number])
+    # To be kept in all caches, a data cache.
+    function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+    builder.call(function, [pointer, number(writes), number(3), number(1)])
 
 
-@compiled_by(lambda: _register_prefetch("prefetch", 0))
+def _emit_prefetch_to_read(context: Any, builder: Any, signature: Any, args: Any) -> None:
+    _emit_prefetch(builder, args[0], 0)
+
+
+@instruction("void(uint64)", _emit_prefetch_to_read)
 def prefetch(address: int) -> None:
     """Ask for the cache line at an address, soon to be read; a hint without effect on results."""
 
 
-@compiled_by(lambda: _register_prefetch("prefetch_to_write", 1))
+def _emit_prefetch_to_write(context: Any, builder: Any, signature: Any, args: Any) -> None:
+    _emit_prefetch(builder, args[0], 1)
+
+
+@instruction("void(uint64)", _emit_prefetch_to_write)
 def prefetch_to_write(address: int) -> None:
     """Ask for the cache line at an address, soon to be written, which other cores then lose."""
 
 
-def _register_fetch_add() -> None:
-    from llvmlite import ir
-    from numba import types
-    from numba.extending import intrinsic, overload
-
-    @intrinsic  # type: ignore[untyped-decorator,unused-ignore]  # numba is untyped
-    def add(_context: Any, address: Any, amount: Any) -> Any:
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            pointer = builder.inttoptr(args[0], ir.IntType(64).as_pointer())
-            return builder.atomic_rmw("add", pointer, args[1], "acq_rel")
-
-        return types.int64(types.uint64, types.int64), codegen
-
-    overload(fetch_add, strict=False)(
-        lambda address, amount: lambda address, amount: add(np.uint64(address), np.int64(amount))
-    )
+def _emit_fetch_add(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    return builder.atomic_rmw("add", _at(builder, args[0], 64), args[1], "acq_rel")
 
 
-@compiled_by(_register_fetch_add)
+@instruction("int64(uint64, int64)", _emit_fetch_add)
 def fetch_add(address: int, amount: int) -> int:
     """Add to the int64 at an address and return what was there before; no other thread comes in between."""
     word = ctypes.c_int64.from_address(int(address))
@@ -95,31 +98,37 @@ def fetch_add(address: int, amount: int) -> int:
     return before
 
 
-def _register_swap() -> None:
-    from llvmlite import ir
-    from numba import types
-    from numba.extending import intrinsic, overload
-
-    @intrinsic  # type: ignore[untyped-decorator,unused-ignore]  # numba is untyped
-    def exchange(_context: Any, address: Any, expected: Any, new: Any) -> Any:
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            pointer = builder.inttoptr(args[0], ir.IntType(32).as_pointer())
-            return builder.extract_value(builder.cmpxchg(pointer, args[1], args[2], "acq_rel", "acquire"), 1)
-
-        return types.boolean(types.uint64, types.uint32, types.uint32), codegen
-
-    overload(swap, strict=False)(
-        lambda address, expected, new: (
-            lambda address, expected, new: exchange(np.uint64(address), np.uint32(expected), np.uint32(new))
-        )
-    )
+def _emit_swap(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    return builder.extract_value(builder.cmpxchg(_at(builder, args[0], 32), args[1], args[2], "acq_rel", "acquire"), 1)
 
 
-@compiled_by(_register_swap)
+@instruction("boolean(uint64, uint32, uint32)", _emit_swap)
 def swap(address: int, expected: int, new: int) -> bool:
-    """Write `new` to the uint32 at an address if it still is `expected`, and tell whether; atomic like `fetch_add`."""
+    """Write `new` to the uint32 at an address if it still is `expected`; return whether; atomic like `fetch_add`."""
     word = ctypes.c_uint32.from_address(int(address))
     if word.value != int(expected):
         return False
     word.value = int(new)
     return True
+
+
+@jitable
+def next_move(row: np.uint64, k: int, count: int) -> int:
+    """Bring the best of the moves from k on to place k of a row of moves; return its square.
+
+    A move is two words: its rank above its square (8 bits), and the discs that it turns over.
+    """
+    best = k
+    top = load(row, 2 * k)
+    for i in range(k + 1, count):
+        rank = load(row, 2 * i)
+        if rank > top:
+            top = rank
+            best = i
+    if best != k:
+        turned = load(row, 2 * best + 1)
+        store(row, 2 * best, load(row, 2 * k))
+        store(row, 2 * best + 1, load(row, 2 * k + 1))
+        store(row, 2 * k, top)
+        store(row, 2 * k + 1, turned)
+    return as_int(top & np.uint64(255))

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from board_agents.search.evaluations import Evaluation
 from board_agents.search.interpreted import DEPTH_LIMIT, OutOfTimeError, SearchResult
 from board_agents.search.minimax import SearchAgent, Ties
-from board_envs._jit import have_numba
 from board_envs.game import Game
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ class AlphaBetaAgent(SearchAgent):
         evaluation: see `SearchAgent`.
         ties: see `SearchAgent`.
         seconds: time a move; None searches `depth` plies however long it takes. The first ply is always finished.
-        compiled: see `SearchAgent`; None compiles with `seconds` too.
+        compiled: see `SearchAgent`; with `seconds` None is compiled, too, where numba is installed.
 
     """
 
@@ -47,20 +46,18 @@ class AlphaBetaAgent(SearchAgent):
         super().__init__(game, depth=depth, evaluation=evaluation, ties=ties, compiled=compiled)
 
     @property
-    def runs_compiled(self) -> bool:
-        """Whether the search will run compiled."""
-        if self.compiled is None and self.seconds is not None:
-            return self._is_named and have_numba()
-        return super().runs_compiled
+    def _is_heavy(self) -> bool:
+        return self.seconds is not None or super()._is_heavy
 
     def compiled_policy(self) -> Policy | None:
         """Return the same choice as a function for compiled code, None for deep and for timed searches."""
         return super().compiled_policy() if self.seconds is None else None
 
-    def search(self, state: Any, *, with_line: bool) -> SearchResult:
+    def _compiled(self, state: Any, with_line: bool) -> SearchResult:
         """Search to the depth, or as deep as the time allows; what an unfinished depth found is not used."""
-        if self.runs_compiled:
-            return self.search_compiled(state, prune=True, seconds=self.seconds, with_line=with_line)
+        return self.search_compiled(state, prune=True, seconds=self.seconds, with_line=with_line)
+
+    def _interpreted(self, state: Any) -> SearchResult:
         seat, owned = self.game.current_player(state), self.game.own(state)
         all_ties = self.ties == "random"
         search = self.new_search()

@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from board_agents.agent import GameAgent
+from board_agents.search.compiled_choice import CompiledChoice, choice_for
 from board_agents.search.root_arrays import root_arrays
-from board_envs._jit import Kernel, have_numba, jitable, kernel, require_numba
+from board_envs._jit import Kernel, jitable, kernel, require_numba
 from board_envs.game import Game, check_int
 from board_envs.random import below, draw, mix
 from board_envs.types import Words
@@ -29,7 +30,9 @@ from board_envs.types import Words
 UNKNOWN = 2
 """In `Tree.proven`: nothing is proven; else the outcome in player_0's view, -1, 0 or 1."""
 COMPILED_FROM = 200
-"""Simulations a move from which search is compiled unless told otherwise."""
+"""Simulations a move from which a single search is worth compiling for."""
+LOADED_FROM = 20
+"""Simulations a move from which a single search is worth loading compiled code for that is on disk."""
 _PATH_LIMIT = 4096
 """Longest way down the tree; longer lines are played out at random."""
 _CHUNK = 256
@@ -322,8 +325,10 @@ class MctsAgent(GameAgent):
         simulations: playouts a move.
         seconds: time a move instead; then the choice depends on the machine's speed.
         exploration: weight of the square root in UCT.
-        compiled: run compiled (True, needs numba), interpreted (False: the same moves, slower), or compiled where it
-            pays (None): from 200 simulations and with `seconds`, where numba is installed.
+        compiled: run compiled (True, needs numba), interpreted (False: the same moves, slower), or whichever is sooner
+            done (None): compiled where numba is installed and either there are 200 simulations or more, or `seconds`,
+            or compiled code is loaded or on disk (see `board-envs warmup`), or interpreted moves have cost more than
+            compiling will.
 
     """
 
@@ -354,18 +359,26 @@ class MctsAgent(GameAgent):
     def runs_compiled(self) -> bool:
         """Whether the search will run compiled."""
         if self.compiled is None:
-            return (self.simulations >= COMPILED_FROM or self.seconds is not None) and have_numba()
+            heavy = self.simulations >= COMPILED_FROM or self.seconds is not None
+            return self._choice.decide(heavy=heavy, light=self.simulations < LOADED_FROM)
         return self.compiled
+
+    @property
+    def _choice(self) -> CompiledChoice:
+        return choice_for(make_simulate(self.game))
 
     def analyse(self, state: Any) -> MctsResult:
         """Search an unfinished position and tell what was found."""
-        compiled = self.runs_compiled
-        simulate = make_simulate(self.game)
-        run: Callable[..., None] = simulate if compiled else simulate.function
+        if self.runs_compiled:
+            return self._run(make_simulate(self.game), state, _CHUNK)
+        with self._choice.interpreted():
+            return self._run(make_simulate(self.game).function, state, _CHUNK if self.seconds is None else 16)
+
+    def _run(self, run: Callable[..., None], state: Any, chunk: int) -> MctsResult:
+        """Search by a function that runs simulations, `chunk` of them between two looks at the clock."""
         words, memory = root_arrays(self.game, state)
         counters, used = np.array([self.stream.counter], np.uint64), np.ones(1, np.int64)
         deadline = None if self.seconds is None else time.monotonic() + self.seconds
-        chunk = _CHUNK if compiled or deadline is None else 16
         left, tree, n = self.simulations, new_tree(1), self.game.num_actions
         slots = 1 << min(18, max(10, (4 * self.simulations).bit_length()))
         table = np.zeros(slots, np.uint64), np.zeros((slots, 2), np.int64)

@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from board_agents.agent import GameAgent
+from board_agents.search.compiled_choice import CompiledChoice, choice_for
 from board_agents.search.evaluations import Evaluation, load_evaluation, named_evaluation, win_value
 from board_agents.search.interpreted import DEPTH_LIMIT, RootScores, Search, SearchResult, finish
-from board_envs._jit import have_numba, require_numba
+from board_envs._jit import require_numba
 from board_envs.game import Game, check_int
 
 if TYPE_CHECKING:
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
 Ties = Literal["first", "random"]
 
 COMPILED_FROM = 5
-"""Depth from which search is compiled unless told otherwise: below it, interpreted play is over sooner than numba has
-loaded."""
+"""Depth from which a single search is worth compiling for."""
+LOADED_FROM = 3
+"""Depth from which a single search is worth loading compiled code for that is on disk."""
 
 
 class SearchAgent(GameAgent):
@@ -33,8 +35,10 @@ class SearchAgent(GameAgent):
         evaluation: a name (`evaluations.evaluation_names`), "module:function", or a function of a state in player_0's
             view; it is clipped to less than the value of a win.
         ties: among equal values (of equally fast wins) the "first" action or a "random" one.
-        compiled: run compiled (True: needs numba and a named evaluation), interpreted (False: same values, same
-            choices), or compiled where it pays (None): from depth 5, where numba is installed.
+        compiled: run compiled (True: needs numba and a named evaluation), interpreted (False), or whichever is sooner
+            done (None): compiled where numba is installed and either the depth is 5 or more, or compiled code is loaded
+            or on disk (see `board-envs warmup`), or interpreted moves have cost more than compiling will. Values and
+            choices are the same, `nodes` is not.
 
     """
 
@@ -77,8 +81,18 @@ class SearchAgent(GameAgent):
     def runs_compiled(self) -> bool:
         """Whether the search will run compiled."""
         if self.compiled is None:
-            return self._is_named and self.depth >= COMPILED_FROM and have_numba()
+            return self._is_named and self._choice.decide(heavy=self._is_heavy, light=self.depth < LOADED_FROM)
         return self.compiled
+
+    @property
+    def _is_heavy(self) -> bool:
+        return self.depth >= COMPILED_FROM
+
+    @property
+    def _choice(self) -> CompiledChoice:
+        from board_agents.search.alpha_beta_kernel import make_search
+
+        return choice_for(make_search(self.game, str(self.evaluation)))
 
     def choose(self, state: Any) -> int:
         """Return the action of the best value."""
@@ -90,6 +104,19 @@ class SearchAgent(GameAgent):
 
     def search(self, state: Any, *, with_line: bool) -> SearchResult:
         """Search; without `with_line` the line may end early."""
+        if self.runs_compiled:
+            return self._compiled(state, with_line)
+        if self.compiled is not None or not self._is_named:
+            return self._interpreted(state)
+        with self._choice.interpreted():
+            return self._interpreted(state)
+
+    def _compiled(self, state: Any, with_line: bool) -> SearchResult:
+        """Search by compiled code."""
+        raise NotImplementedError
+
+    def _interpreted(self, state: Any) -> SearchResult:
+        """Search by the rules as plain Python."""
         raise NotImplementedError
 
     def compiled_policy(self) -> Policy | None:
@@ -125,10 +152,11 @@ class SearchAgent(GameAgent):
 class MinimaxAgent(SearchAgent):
     """Plain minimax: the exact value of every action of the root at a fixed depth."""
 
-    def search(self, state: Any, *, with_line: bool) -> SearchResult:
+    def _compiled(self, state: Any, with_line: bool) -> SearchResult:
         """Search every line of `depth` plies."""
-        if self.runs_compiled:
-            return self.search_compiled(state, prune=False, seconds=None, with_line=with_line)
+        return self.search_compiled(state, prune=False, seconds=None, with_line=with_line)
+
+    def _interpreted(self, state: Any) -> SearchResult:
         search = self.new_search()
         exact = search.root_minimax(self.game.own(state), self.depth)
         return self.finish(exact, self.game.current_player(state), search.nodes, self.depth)

@@ -18,15 +18,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from board_envs._bits import ONE, lowest, popcount
-from board_envs._jit import compiled_as, compiled_by, jitable, require_numba
-from board_envs.games.reversi.moves import RAYS, flipped, flipped_portable, legal_moves, legal_moves_portable
+from board_envs._jit import compiled_as, instruction, jitable, require_numba
+from board_envs.games.reversi.portable_moves import (
+    RAYS,
+    flipped,
+    flipped_portable,
+    legal_moves,
+    legal_moves_portable,
+)
 
 WordOfTwo = Callable[[np.uint64, np.uint64], np.uint64]
 WordOfMove = Callable[[np.uint64, np.uint64, int], np.uint64]
 
 
 class Tier(NamedTuple):
-    """One set of compiled forms: what `moves.legal_moves` and `moves.flipped` compute, and `select_bit`."""
+    """One set of compiled forms of `moves.legal_moves` and `moves.flipped`, and `select_bit`."""
 
     legal_moves: WordOfTwo
     flipped: WordOfMove
@@ -134,8 +140,9 @@ _ROWS, _COLUMNS = 0x00FFFFFFFFFFFF00, 0x7E7E7E7E7E7E7E7E
 _CAPTURABLE = (_COLUMNS, _ROWS & _COLUMNS, _ROWS, _ROWS & _COLUMNS) * 2
 
 
-def _emit_legal_moves(builder: Any, own: Any, other: Any) -> Any:
+def _emit_legal_moves(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     """Parallel prefix in eight directions: rotations need no masks, since no disc on the rim is capturable outwards."""
+    own, other = args
     rotate_by = _vector(list(_ROTATIONS))
     twice = _vector([2 * step % 64 for step in _ROTATIONS])
 
@@ -153,8 +160,9 @@ def _emit_legal_moves(builder: Any, own: Any, other: Any) -> Any:
     return builder.and_(found, builder.not_(builder.or_(own, other)))
 
 
-def _emit_flipped(builder: Any, own: Any, other: Any, square: Any) -> Any:
-    """The four rays of each sense in one vector; see `moves.flipped_portable` for the arithmetic."""
+def _emit_flipped(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    """The four rays of each sense in one vector; see `flipped_portable` for the arithmetic."""
+    own, other, square = args
     rows = [[int(ray) for ray in half] for rays in RAYS for half in (rays[:4], rays[4:])]
     table = _table(builder, "board_envs_reversi_rays", rows)
     one = _vector([1] * 4)
@@ -172,8 +180,9 @@ def _emit_flipped(builder: Any, own: Any, other: Any, square: Any) -> Any:
     return _any_of(builder, builder.or_(found_up, found_down))
 
 
-def _emit_last_flipped(builder: Any, own: Any, square: Any) -> Any:
+def _emit_last_flipped(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     """`flipped` on a board whose only empty square is the one played: every disc that is not own is the other's."""
+    own, square = args
     rows = [[int(ray) for ray in half] for rays in RAYS for half in (rays[:4], rays[4:])]
     table = _table(builder, "board_envs_reversi_rays", rows)
     one = _vector([1] * 4)
@@ -197,60 +206,19 @@ def _false() -> Any:
     return ir.Constant(ir.IntType(1), 0)
 
 
-def _installs(name: str, emit: Any, *kinds: str) -> Callable[[], None]:
-    """Return what installs `emit` as the compiled form of this module's function; kinds are "word" or "int"."""
-
-    def register() -> None:
-        from numba import types
-        from numba.extending import intrinsic, overload
-
-        result, *arguments = [types.uint64 if kind == "word" else types.int64 for kind in kinds]
-
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return emit(builder, *args)
-
-        if len(arguments) == 2:
-
-            @intrinsic  # type: ignore[untyped-decorator,unused-ignore]  # numba is untyped
-            def two(_context: Any, a: Any, b: Any) -> Any:
-                return result(*arguments), codegen
-
-            if kinds[2] == "int":
-                overload(globals()[name], strict=False)(
-                    lambda word, k: lambda word, k: two(np.uint64(word), np.int64(k))
-                )
-            else:
-                overload(globals()[name], strict=False)(
-                    lambda own, other: lambda own, other: two(np.uint64(own), np.uint64(other))
-                )
-        else:
-
-            @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
-            def three(_context: Any, a: Any, b: Any, c: Any) -> Any:
-                return result(*arguments), codegen
-
-            overload(globals()[name], strict=False)(
-                lambda own, other, square: (
-                    lambda own, other, square: three(np.uint64(own), np.uint64(other), np.int64(square))
-                )
-            )
-
-    return register
-
-
-@compiled_by(_installs("legal_moves_vector", _emit_legal_moves, "word", "word", "word"))
+@instruction("uint64(uint64, uint64)", _emit_legal_moves)
 def legal_moves_vector(own: np.uint64, other: np.uint64) -> np.uint64:
     """`moves.legal_moves`, eight directions at once when compiled."""
     return legal_moves(own, other)
 
 
-@compiled_by(_installs("flipped_vector", _emit_flipped, "word", "word", "word", "int"))
+@instruction("uint64(uint64, uint64, int64)", _emit_flipped)
 def flipped_vector(own: np.uint64, other: np.uint64, square: int) -> np.uint64:
     """`moves.flipped`, eight rays at once when compiled."""
     return flipped(own, other, square)
 
 
-@compiled_by(_installs("last_flipped_vector", _emit_last_flipped, "word", "word", "int"))
+@instruction("uint64(uint64, int64)", _emit_last_flipped)
 def last_flipped_vector(word: np.uint64, k: int) -> np.uint64:
     """`moves.flipped` for discs `word` on the one empty square k of 8 x 8: all else is the other's."""
     return flipped(word, ~word & ~(ONE << np.uint64(k)), k)
@@ -259,15 +227,15 @@ def last_flipped_vector(word: np.uint64, k: int) -> np.uint64:
 # -- BMI2 ------------------------------------------------------------------------------------------------------------
 
 
-def _emit_pext(builder: Any, word: Any, mask: Any) -> Any:
-    return _call(builder, "llvm.x86.bmi.pext.64", _word_type(), [word, mask])
+def _emit_pext(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    return _call(builder, "llvm.x86.bmi.pext.64", _word_type(), list(args))
 
 
-def _emit_pdep(builder: Any, word: Any, mask: Any) -> Any:
-    return _call(builder, "llvm.x86.bmi.pdep.64", _word_type(), [word, mask])
+def _emit_pdep(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    return _call(builder, "llvm.x86.bmi.pdep.64", _word_type(), list(args))
 
 
-@compiled_by(_installs("pext", _emit_pext, "word", "word", "word"))
+@instruction("uint64(uint64, uint64)", _emit_pext)
 def pext(own: np.uint64, other: np.uint64) -> np.uint64:
     """Gather the bits of `own` where the mask `other` has one, to the low end."""
     source, found, at = int(own), 0, 0
@@ -278,7 +246,7 @@ def pext(own: np.uint64, other: np.uint64) -> np.uint64:
     return np.uint64(found)
 
 
-@compiled_by(_installs("pdep", _emit_pdep, "word", "word", "word"))
+@instruction("uint64(uint64, uint64)", _emit_pdep)
 def pdep(own: np.uint64, other: np.uint64) -> np.uint64:
     """Scatter the low bits of `own` to where the mask `other` has one: the inverse of `pext`."""
     source, found = int(own), 0

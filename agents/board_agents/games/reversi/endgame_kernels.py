@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from board_agents.games.reversi.stability import make_stable
-from board_agents.lowlevel.raw_tables import load, next_move, store
+from board_agents.lowlevel.instructions import load, next_move, store
 from board_envs._bits import ONE, ZERO, as_int, lowest, popcount
 from board_envs._jit import Kernel, jitable, kernel, recursive
 from board_envs.games.reversi import tiers

@@ -19,7 +19,7 @@ from board_agents.games.reversi.pattern_evaluation import (
 )
 from board_agents.games.reversi.patterns import digit_table, kind_offsets, placements, shared
 from board_agents.games.reversi.thinking import Thinker
-from board_agents.lowlevel.raw_tables import load
+from board_agents.lowlevel.instructions import load
 from board_envs import make_game
 from board_envs._bits import as_int, popcount
 from board_envs._jit import kernel

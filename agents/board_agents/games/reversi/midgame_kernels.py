@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from board_agents.games.reversi.pattern_evaluation import SCRATCH_WORDS, UNIT, estimate
-from board_agents.lowlevel.raw_tables import load, next_move, store
+from board_agents.lowlevel.instructions import load, next_move, store
 from board_envs._bits import ONE, ZERO, as_int, borrowed, lowest, popcount
 from board_envs._jit import Kernel, jitable, kernel, recursive
 from board_envs.games.reversi import tiers

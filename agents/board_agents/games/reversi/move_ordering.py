@@ -8,7 +8,7 @@ import numpy as np
 
 from board_agents.games.reversi.endgame_kernels import Ordering
 from board_agents.games.reversi.pattern_evaluation import SCRATCH_WORDS, UNIT, Evaluation, estimate
-from board_agents.lowlevel.raw_tables import load
+from board_agents.lowlevel.instructions import load
 from board_envs._bits import ONE, ZERO, as_int, lowest, popcount
 from board_envs._jit import jitable, recursive
 from board_envs.games.reversi import tiers

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from board_agents.games.reversi.patterns import LANES, digit_table, indices, kind_offsets, placements, shared
 from board_agents.lowlevel.atomic_files import write_whole
-from board_agents.lowlevel.raw_tables import load, store
+from board_agents.lowlevel.instructions import load, store
 from board_envs._bits import as_int, popcount
-from board_envs._jit import compiled_by, jitable
+from board_envs._jit import instruction, jitable
 from board_envs.games.reversi import State
 from board_envs.games.reversi.board import sides
 
@@ -62,41 +62,26 @@ def _pointer(builder: Any, address: Any, kind: Any) -> Any:
     return builder.inttoptr(address, kind.as_pointer())
 
 
-def _install_locate() -> None:
+def _emit_locate(context: Any, builder: Any, signature: Any, args: Any) -> None:
     from llvmlite import ir
-    from numba import types
-    from numba.extending import intrinsic, overload
 
     word = ir.IntType(64)
     lanes = ir.VectorType(ir.IntType(16), LANES)
-
-    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        digits, own, other, out = args
-        sums = []
-        for board in (own, other):
-            total = ir.Constant(lanes, [0] * LANES)
-            for row in range(8):
-                octet = builder.and_(builder.lshr(board, word(8 * row)), word(255))
-                at = builder.mul(builder.add(octet, word(256 * row)), word(2 * LANES))
-                part = builder.load(_pointer(builder, builder.add(digits, at), lanes), align=32)
-                total = builder.add(total, part)
-            sums.append(total)
-        both = builder.add(sums[0], builder.add(sums[1], sums[1]))
-        builder.store(both, _pointer(builder, out, lanes), align=8)
-        return context.get_dummy_value()
-
-    @intrinsic  # type: ignore[untyped-decorator,unused-ignore]  # numba is untyped
-    def write(_context: Any, digits: Any, own: Any, other: Any, out: Any) -> Any:
-        return types.void(types.uint64, types.uint64, types.uint64, types.uint64), emit
-
-    overload(locate, strict=False)(
-        lambda digits, own, other, out: (
-            lambda digits, own, other, out: write(np.uint64(digits), np.uint64(own), np.uint64(other), np.uint64(out))
-        )
-    )
+    digits, own, other, out = args
+    sums = []
+    for board in (own, other):
+        total = ir.Constant(lanes, [0] * LANES)
+        for row in range(8):
+            octet = builder.and_(builder.lshr(board, word(8 * row)), word(255))
+            at = builder.mul(builder.add(octet, word(256 * row)), word(2 * LANES))
+            part = builder.load(_pointer(builder, builder.add(digits, at), lanes), align=32)
+            total = builder.add(total, part)
+        sums.append(total)
+    both = builder.add(sums[0], builder.add(sums[1], sums[1]))
+    builder.store(both, _pointer(builder, out, lanes), align=8)
 
 
-@compiled_by(_install_locate)
+@instruction("void(uint64, uint64, uint64, uint64)", _emit_locate)
 def locate(digits: np.uint64, own: np.uint64, other: np.uint64, out: np.uint64) -> None:
     """Write a board's indices, uint16 each, to LANES / 4 words at an address; `digits` is that of `digit_table`."""
     lanes = np.zeros(LANES, np.uint16)
@@ -105,32 +90,22 @@ def locate(digits: np.uint64, own: np.uint64, other: np.uint64, out: np.uint64) 
         store(out, at, word)
 
 
-def _install_weigh() -> None:
+def _emit_weigh(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     from llvmlite import ir
-    from numba import types
-    from numba.extending import intrinsic, overload
 
     word, short, long = ir.IntType(64), ir.IntType(16), ir.IntType(32)
-
-    def emit(_context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        weights, at = args
-        starts = _pointer(builder, weights, short)
-        places = _pointer(builder, at, short)
-        totals = [long(0), long(0)]
-        for lane, (kind, _) in enumerate(placements()):
-            index = builder.zext(builder.load(builder.gep(places, [word(lane)])), word)
-            weight = builder.load(builder.gep(starts, [builder.add(index, word(kind_offsets()[kind]))]))
-            totals[lane % 2] = builder.add(totals[lane % 2], builder.sext(weight, long))
-        return builder.sext(builder.add(*totals), word)
-
-    @intrinsic  # type: ignore[untyped-decorator,unused-ignore]  # numba is untyped
-    def add_up(_context: Any, weights: Any, at: Any) -> Any:
-        return types.int64(types.uint64, types.uint64), emit
-
-    overload(weigh, strict=False)(lambda weights, at: lambda weights, at: add_up(np.uint64(weights), np.uint64(at)))
+    weights, at = args
+    starts = _pointer(builder, weights, short)
+    places = _pointer(builder, at, short)
+    totals = [long(0), long(0)]
+    for lane, (kind, _) in enumerate(placements()):
+        index = builder.zext(builder.load(builder.gep(places, [word(lane)])), word)
+        weight = builder.load(builder.gep(starts, [builder.add(index, word(kind_offsets()[kind]))]))
+        totals[lane % 2] = builder.add(totals[lane % 2], builder.sext(weight, long))
+    return builder.sext(builder.add(*totals), word)
 
 
-@compiled_by(_install_weigh)
+@instruction("int64(uint64, uint64)", _emit_weigh)
 def weigh(weights: np.uint64, at: np.uint64) -> int:
     """Return the sum of the weights, int16 at an address, of the indices that `locate` wrote at another."""
     lanes = np.array([load(at, k) for k in range(SCRATCH_WORDS)], np.uint64).view(np.uint16)
