@@ -229,16 +229,8 @@ def read_text(game: Any, text: str, form: str | None = None) -> Iterator[Item]:
 def read_one(game: Any, text: str, form: str | None = None) -> Item:
     """Return the one position or game of a text; PositionError or IllegalActionError says what is wrong."""
     chosen = find_form(game, form) if form is not None else _whole_form(game, text) or _line_form(game, text)
-    try:
-        items = list(chosen.read(text) if chosen.split is None else read_text(game, text, chosen.name))
-    except IllegalActionError as no_moves:
-        if form is not None or chosen.name != MOVES:
-            raise
-        try:
-            game.notation.parse(text)
-        except PositionError as no_position:
-            raise PositionError(f"no position: {no_position}; no moves: {no_moves}") from None
-        raise
+    whole = chosen.split is not None
+    items = list(read_text(game, text, chosen.name) if whole else _read(game, text, chosen, form is not None))
     if len(items) != 1:
         raise PositionError(f"{short(text)}: {len(items)} positions or games ({chosen.name}), expected one")
     if items[0].error:
@@ -286,10 +278,24 @@ def _line_form(game: Any, text: str) -> Form:
     return find_form(game, POSITION)  # an empty text
 
 
+def _read(game: Any, piece: str, form: Form, asked: bool) -> Iterator[Item]:
+    """Read a piece; where no other form took it than the game's own moves, say why it is no position either."""
+    try:
+        yield from form.read(piece)
+    except IllegalActionError as no_moves:
+        if asked or form.name != MOVES:
+            raise
+        try:
+            game.notation.parse(piece)
+        except PositionError as no_position:
+            raise PositionError(f"no position: {no_position}; no moves: {no_moves}") from None
+        raise
+
+
 def _read_piece(game: Any, piece: str, line: int, chosen: Form | None) -> Iterator[Item]:
     form = chosen or _line_form(game, piece)
     try:
-        for item in form.read(piece):
+        for item in _read(game, piece, form, chosen is not None):
             yield replace(item, form=form.name, line=line + item.line - 1)
     except (PositionError, IllegalActionError) as error:
         yield Item(error=str(error), line=line, form=form.name)
@@ -412,6 +418,8 @@ def common_forms(game: Any, first: str = "White", second: str = "Black") -> tupl
         while match := _TAG.match(text, at):
             tags[match[1]] = re.sub(r"\\(.)", r"\1", match[2])
             at = match.end()
+        if not text[at:].strip() and not {"FEN", "Result"} & set(tags):
+            raise PositionError(f"{short(text)}: tags without moves or a result")
         start = read_position(game, tags["FEN"]) if "FEN" in tags else None
         item = read_body(text[at:], start)
         players = (tags.get(first, "?"), tags.get(second, "?")) if first in tags or second in tags else None

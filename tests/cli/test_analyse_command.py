@@ -1,6 +1,7 @@
 import io
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -8,7 +9,8 @@ from board_agents.cli.analyse_command import Analysis, words
 from board_agents.registry import make_oracle
 from board_envs import make_game
 
-KEYS = {"game", "position", "to_play", "winner", "exact", "unit", "value", "moves", "best", "line", "seconds"}
+KEYS = {"game", "position", "to_play", "winner", "exact", "unit", "value", "moves", "best", "line", "seconds", "form"}
+SAMPLES = Path(__file__).parents[1] / "data" / "forms"
 
 
 @pytest.fixture
@@ -199,6 +201,66 @@ def test_a_stream_of_games(stream):
     assert answers[3]["line"] == 4
 
 
+@pytest.mark.parametrize(("sample", "form", "values"), [("pons_lines.txt", "pons", 17), ("uci_rows.csv", "uci", 6)])
+def test_values_that_a_file_states_are_compared(stream, sample, form, values):
+    pytest.importorskip("numba")
+    code, answers = stream((SAMPLES / sample).read_bytes(), "connect-four", "--check")
+    assert code == 0
+    assert answers.pop() == {"checked": values, "differ": 0, "values": values, "unknown": 0, "errors": 0}
+    assert len(answers) == values
+    for line, answer in enumerate(answers, 1):
+        assert answer["form"] == form
+        assert (answer["stated"]["line"], answer["stated"]["differences"]) == (line, [])
+        if form == "pons":
+            assert answer["value"] == answer["stated"]["value"]
+
+
+def test_kaggle_boards_are_compared_move_by_move(stream):
+    pytest.importorskip("numba")
+    text = (SAMPLES / "kaggle_boards.jsonl").read_text()
+    values = sum(1 + sum(score != -99 for score in json.loads(line)["move score"]) for line in text.splitlines())
+    code, answers = stream(text.encode(), "connect-four", "--check")
+    assert code == 0
+    assert answers[-1] == {"checked": 12, "differ": 0, "values": values, "unknown": 0, "errors": 0}
+
+
+def test_a_stated_value_that_differs_is_reported_and_the_rest_goes_on(run, stream):
+    pytest.importorskip("numba")
+    code, answers = stream(b"477751 17\n477751 16\n4777519 3\n477751\n", "connect-four", "--check")
+    assert code == 1
+    assert answers[1]["stated"]["differences"] == ["value: +16 stated, exact is +17"]
+    assert "error" in answers[2]
+    assert "stated" not in answers[3]
+    assert answers[4] == {"checked": 2, "differ": 1, "values": 2, "unknown": 0, "errors": 1}
+    assert stream(b"477751 16\n", "connect-four")[0] == 0
+    assert run("analyse", "connect-four", "477751 16", "--check")[0] == 1
+    code, out, _ = run("analyse", "connect-four", "477751 17", "--check")
+    assert code == 0
+    assert "read as: pons" in out
+    assert "what the text states agrees" in out
+    code, _, err = run("analyse", "connect-four", "477751", "--check")
+    assert (code, "no value is stated" in err) == (2, True)
+    code, _, err = run("analyse", "connect-four", "477751 17", "--check", "--oracle", "exhaustive:budget=10")
+    assert (code, "1 stated values are out of the oracle's reach" in err) == (2, True)
+
+
+def test_any_form_is_analysed_and_named(run):
+    board = json.dumps({"board": [0] * 11 + [1], "mark": 2})
+    for text, form in (
+        (board, "kaggle"),
+        ("bad", "letters"),
+        ("xo../..../....", None),
+        ("----/----/X--- 1", "position"),
+    ):
+        code, out, err = run("analyse", "connect-four", text, "--json", *SMALL)
+        if form is None:
+            assert (code, "floats" in err) == (2, True)
+        else:
+            assert json.loads(out)["form"] == form
+    code, _, err = run("analyse", "connect-four", "bad", "--form", "leters", *SMALL)
+    assert (code, "did you mean 'letters'?" in err) == (2, True)
+
+
 def test_an_empty_stream(stream):
     assert stream(b"", "nim") == (0, [])
 
@@ -215,6 +277,7 @@ def test_an_empty_stream(stream):
         (["connect-four", ""], "6 rows"),
         (["nim", "3,4,5", "--stdin"], "--stdin"),
         (["nim", "--oracle", "crystal"], "crystal"),
+        (["connect-four", "44 53"], "a score is -21 to 21"),
         (["nim", "--empties-to-winner"], "reversi"),
         (["nim", "9" * 5000], ""),
     ],

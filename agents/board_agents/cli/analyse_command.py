@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from board_agents.arena.statistics.quality import unit_of
+from board_agents.arena.statistics.stated_values import Comparison, compare
 from board_agents.cli.console import (
     AsJson,
     GameName,
@@ -30,12 +31,15 @@ from board_agents.cli.console import (
 from board_agents.registry import default_oracle, make_estimator, make_oracle, oracle_parameters
 from board_agents.search.interpreted import SearchResult
 from board_agents.support import exact_unit, load, support_of, value_unit
+from board_envs.forms import MOVES, POSITION, Item, find_form, read_one, read_text
 from board_envs.game import Game
 from board_envs.registry import game_names
 from board_envs.types import IllegalActionError, Oracle, PositionError
 
 LONGEST_LINE = 10_000
 """Characters of one position; longer lines of a stream are refused."""
+DIFFER = 1
+"""Exit code of a check that found a value that differs."""
 
 
 def command(
@@ -53,6 +57,11 @@ def command(
     stdin: Annotated[
         bool, typer.Option("--stdin", help="Read positions from stdin, one a line, and print one JSON object each.")
     ] = False,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Compare with the values that the text states; count those that differ, exit 1."),
+    ] = False,
+    form: Annotated[str | None, typer.Option(metavar="NAME", help="The only form to read; found unless given.")] = None,
     param: Parameters = None,
     oracle: Annotated[
         str | None, typer.Option(metavar="SPEC", help="Another oracle than the best there is, with its limits.")
@@ -62,7 +71,7 @@ def command(
         typer.Option("--empties-to-winner", help="Count empty squares at the end for the winner."),
     ] = False,
     json: AsJson = False,
-) -> None:
+) -> int:
     """Tell the exact value of every move, from the mover's view, and the line that best play follows."""
     game = read_game(name, param)
     if stdin and position is not None:
@@ -74,17 +83,58 @@ def command(
         if oracle is not None:
             raise UserError("--empties-to-winner and --oracle exclude each other; write rule=empties-to-winner there")
         oracle = f"{default_oracle(game.name)}:rule=empties-to-winner"
-    judge = make_oracle(game, oracle)
+    if form is not None:
+        find_form(game, form)
+    judges = _Judges(game, oracle)
     if stdin:
-        _stream(game, judge, moves)
-        return
-    state = read_position(game, position, moves)
+        return _stream(game, judges, moves, form, check)
+    item = read_position(game, position, moves, form)
     with busy("solving"):
-        analysis = analyse(game, judge, state)
+        analysis = analyse(game, judges.of(item), item.state)
+    data, found = _answer(analysis, item)
     if json:
-        print_json(analysis.as_data())
+        print_json(data)
     else:
+        if item.form not in ("", POSITION, MOVES):
+            out().print(f"read as: {item.form}", markup=False)
         _show(analysis)
+        for difference in found.differences:
+            out().print(f"differs: {difference}", markup=False)
+        if found.compared and not found.differences:
+            out().print("what the text states agrees", markup=False)
+    return _check_code(found.compared, found.unknown, len(found.differences)) if check else 0
+
+
+class _Judges:
+    """The oracle of a command: the one that the user named, else the usual one under the rule of an item's form."""
+
+    def __init__(self, game: Game[Any], spec: str | None) -> None:
+        self.game, self.spec = game, spec
+        self._known = {"": make_oracle(game, spec)}
+
+    def of(self, item: Item) -> Oracle:
+        """Return the oracle whose values an item's values are compared with."""
+        rule = find_form(self.game, item.form).rule if item.form and self.spec is None else ""
+        if rule not in self._known:
+            self._known[rule] = make_oracle(self.game, f"{default_oracle(self.game.name)}:rule={rule}")
+        return self._known[rule]
+
+
+def _answer(analysis: Analysis, item: Item, line: int = 1) -> tuple[dict[str, Any], Comparison]:
+    """Return what is printed about an item, and how what its text states compares with it."""
+    data = analysis.as_data() | {"form": item.form or None}
+    found = compare(analysis.game, item, analysis.value, analysis.values)
+    if found.compared or found.unknown:
+        data["stated"] = {
+            "line": line,
+            "value": number(item.value),
+            "outcome": item.outcome,
+            "view": analysis.game.current_player(item.state) if item.view is None else item.view,
+            "moves": {analysis.name(action): number(value) for action, value in item.values.items()},
+            "compared": found.compared,
+            "differences": found.differences,
+        }
+    return data, found
 
 
 def _has_rules(name: str) -> bool:
@@ -92,26 +142,23 @@ def _has_rules(name: str) -> bool:
     return "rule" in oracle_parameters(default_oracle(name), name)
 
 
-def read_position(game: Game[Any], text: str | None, moves: bool) -> Any:
-    """Return the state that a text means; PositionError or IllegalActionError says what is wrong with it.
+def read_position(game: Game[Any], text: str | None, moves: bool, form: str | None = None) -> Item:
+    """Return what a text means; PositionError or IllegalActionError says what is wrong with it.
 
-    A text that is no position is read as moves; with `moves` it is moves in any case.
+    With `moves` it is moves in the game's own notation; else a position, moves or a game in any form, or in `form`.
     """
     if text is None:
-        return game.initial_state()
+        return Item(state=game.initial_state())
+    (item,) = _read_items(game, text, moves, form, one=True)
+    return item
+
+
+def _read_items(game: Game[Any], text: str, moves: bool, form: str | None, *, one: bool) -> list[Item]:
     if len(text) > LONGEST_LINE:
         raise PositionError(f"no position has {len(text)} characters")
     if moves:
-        return game.from_moves(text)
-    try:
-        return game.parse(text)
-    except PositionError as no_position:
-        if not text.strip():
-            raise
-        try:
-            return game.from_moves(text)
-        except IllegalActionError as no_moves:
-            raise PositionError(f"no position: {no_position}; no moves: {no_moves}") from None
+        return [Item(state=game.from_moves(text), form=MOVES)]
+    return [read_one(game, text, form)] if one else list(read_text(game, text, form))
 
 
 @dataclass(frozen=True)
@@ -287,25 +334,47 @@ def _show_estimate(analysis: Analysis, estimate: SearchResult) -> None:
     console.print(f"expected line: {line}", markup=False)
 
 
-def _stream(game: Game[Any], oracle: Oracle, moves: bool) -> None:
-    """Answer each line of stdin by a line of JSON, whatever is on it."""
+def _stream(game: Game[Any], judges: _Judges, moves: bool, form: str | None, check: bool) -> int:
+    """Answer each line of stdin by a line of JSON, whatever is on it; return the exit code."""
+    count = dict.fromkeys(("checked", "differ", "values", "unknown", "errors"), 0)
     with busy("solving") as status:
         for line, text in enumerate(_lines(), 1):
-            try:
-                data = analyse(game, oracle, _read_line(game, text, moves)).as_data()
-            except (PositionError, IllegalActionError, UnicodeDecodeError) as error:
-                data = {"error": str(error), "line": line}
-            print(jsons.dumps(plain(data)), flush=True)
+            for item in _items_of_line(game, text, moves, form):
+                if item.error:
+                    count["errors"] += 1
+                    data: dict[str, Any] = {"error": item.error, "line": line}
+                else:
+                    data, found = _answer(analyse(game, judges.of(item), item.state), item, line)
+                    count["checked"] += found.compared > 0
+                    count["differ"] += bool(found.differences)
+                    count["values"] += found.compared
+                    count["unknown"] += found.unknown
+                print(jsons.dumps(plain(data)), flush=True)
             if status is not None:
-                status.update(f"{line} positions")
+                status.update(f"{line} lines")
+    if not check:
+        return 0
+    print(jsons.dumps(count), flush=True)
+    return _check_code(count["values"], count["unknown"], count["differ"])
+
+
+def _check_code(compared: int, unknown: int, differ: int) -> int:
+    """Return the exit code of a check; UserError if there was nothing to compare."""
+    if not compared:
+        why = f"{unknown} stated values are out of the oracle's reach" if unknown else "no value is stated"
+        raise UserError(f"--check compared nothing: {why}")
+    return DIFFER if differ else 0
 
 
 def _lines() -> Iterator[bytes]:
     yield from sys.stdin.buffer
 
 
-def _read_line(game: Game[Any], line: bytes, moves: bool) -> Any:
-    text = line.decode("utf-8").strip()
-    if not text and not moves:
-        raise PositionError("an empty line")
-    return read_position(game, text, moves)
+def _items_of_line(game: Game[Any], line: bytes, moves: bool, form: str | None) -> list[Item]:
+    try:
+        text = line.decode("utf-8").strip("\r\n")
+        if not text.strip() and not moves:
+            raise PositionError("an empty line")
+        return _read_items(game, text, moves, form, one=False)
+    except (PositionError, IllegalActionError, UnicodeDecodeError) as error:
+        return [Item(error=str(error))]

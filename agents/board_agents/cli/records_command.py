@@ -128,7 +128,7 @@ def import_games(
         print_json(data)
     else:
         for remark in remarks:
-            err().print(f"line {remark.line}: {remark.text}", markup=False)
+            err().print(f"line {remark.line}: {remark.text}", markup=False, soft_wrap=True)
     if not found:
         raise UserError(f"{source}: no game of {game.name} in it, nothing was written")
     if json:
