@@ -1,41 +1,142 @@
-"""Writing files so that nothing is ever half there."""
+"""Files read and written with care: atomic writes, nothing of another program's replaced, no endless reading."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
 import os
-from collections.abc import Callable
+import secrets
+import stat
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
 T = TypeVar("T")
+MOST_BYTES = 1 << 30
+"""The largest file that is read into memory, in bytes."""
 
 
-def write_whole(target: str | os.PathLike[str], write: Callable[[Path], T]) -> T:
-    """Write a file whole or not at all: under another name first, then moved to its place.
+def write_whole(
+    target: str | os.PathLike[str], write: Callable[[Path], T], *, ours: Callable[[Path], bool] | None = None
+) -> T:
+    """Write a file whole or not at all: a temporary file beside it, flushed to the disk, then renamed.
+
+    A symbolic link stays, the file that it leads to is replaced; a replaced file keeps its permissions. Devices and
+    pipes are written directly.
 
     Args:
         target: the file.
         write: writes the path that it is given, which ends like the target.
+        ours: tells whether an existing file is of the kind that is written; any other is left alone. An empty file may
+            always be replaced, and None allows every file.
 
     Returns:
         What `write` returned.
 
     Raises:
-        OSError: it cannot be written; the error names the target.
+        OSError: it cannot be written (FileExistsError: it is not ours); the error names the target.
 
     """
     path = Path(target)
-    temporary = path.with_name(f"part-{os.getpid()}-{path.name}")
-    try:
-        result = write(temporary)
-        os.replace(temporary, path)
-    except OSError as error:
-        # A full disk reports no name, and the other name says nothing to the user.
-        number = error.errno or errno.EIO
-        raise OSError(number, os.strerror(number), str(target)) from error
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
+    with _naming(path):
+        before = check_target(path, ours)
+        if before is not None and (not stat.S_ISREG(before.st_mode) or _leads_to_a_descriptor(path)):
+            return write(path)
+        place = Path(os.path.realpath(path))
+        temporary = place.with_name(f"part-{os.getpid()}-{secrets.token_hex(4)}{place.suffix}")
+        try:
+            result = write(temporary)
+            with temporary.open("r+b") as file:
+                os.fsync(file.fileno())
+            if before is not None:
+                _keep_permissions(temporary, before)
+            os.replace(temporary, place)
+        finally:
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
     return result
+
+
+def check_target(path: Path, ours: Callable[[Path], bool] | None = None) -> os.stat_result | None:
+    """Return the status of the file that is to be replaced, None if there is none; see `write_whole`.
+
+    Whoever works long before writing asks this first.
+
+    Raises:
+        OSError: nothing can be written there, or (FileExistsError) the file is not ours; the error names it.
+
+    """
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    if stat.S_ISDIR(status.st_mode):
+        raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not os.access(path, os.W_OK):  # to rename over a write-protected file would work
+        raise OSError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+    if stat.S_ISREG(status.st_mode) and status.st_size and ours is not None and not ours(path):
+        raise FileExistsError(errno.EEXIST, "exists and is no file of this kind; it is left as it is", str(path))
+    return status
+
+
+def begins_with(*marks: bytes) -> Callable[[Path], bool]:
+    """Return a function that tells whether a file begins with one of the marks."""
+    longest = max(map(len, marks))
+
+    def check(path: Path) -> bool:
+        with path.open("rb") as file:
+            return file.read(longest).startswith(marks)
+
+    return check
+
+
+def read_bytes(source: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
+    """Return the bytes of a file or a pipe.
+
+    Raises:
+        OSError: it cannot be read, is a device that may never end, or holds more than `most` bytes; the error names it.
+
+    """
+    path = Path(source)
+    with _naming(path), path.open("rb") as file:
+        mode = os.fstat(file.fileno()).st_mode
+        if stat.S_ISBLK(mode) or (stat.S_ISCHR(mode) and not file.isatty()):
+            raise OSError(errno.EINVAL, "is a device, not a file", str(path))
+        parts, left = [], most
+        while part := file.read(min(left + 1, 1 << 24)):
+            parts.append(part)
+            left -= len(part)
+            if left < 0:
+                raise OSError(errno.EFBIG, f"holds more than {most} bytes", str(path))
+    return b"".join(parts)
+
+
+@contextlib.contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Let errors name the user's file: a full disk names none, a temporary name says nothing to the user."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename == str(path):
+            raise
+        number = error.errno or errno.EIO
+        raise OSError(number, os.strerror(number), str(path)) from error
+
+
+def _leads_to_a_descriptor(path: Path) -> bool:
+    """Whether a path means a file that the process has open, as /dev/stdout does: renaming would miss its reader."""
+    while path.is_symlink():
+        folder = os.path.realpath(path.parent)
+        if folder == "/dev" or folder.startswith("/proc/"):
+            return True
+        path = Path(folder, os.readlink(path))
+    return os.path.realpath(path.parent).startswith("/proc/")
+
+
+def _keep_permissions(temporary: Path, before: os.stat_result) -> None:
+    """Give a new file the owner and the permissions of the one that it replaces."""
+    now = temporary.stat()
+    if (now.st_uid, now.st_gid) != (before.st_uid, before.st_gid):
+        with contextlib.suppress(PermissionError):  # only root gives files away
+            os.chown(temporary, before.st_uid, before.st_gid)
+    temporary.chmod(stat.S_IMODE(before.st_mode))
