@@ -20,13 +20,14 @@ from board_agents.arena.play.openings import position_key
 from board_agents.arena.records.game_record import parameters_of
 from board_agents.arena.records.storage import read_text
 from board_agents.arena.statistics.quality import QualityReport, judge_decision, outcome_for_mover, unit_of
-from board_agents.lowlevel.atomic_files import write_whole
+from board_agents.lowlevel.atomic_files import begins_with, write_whole
 from board_envs.game import Game
 from board_envs.random import Stream, check_seed
 from board_envs.registry import make_game, snake_name
 from board_envs.types import Oracle
 
 FORMAT = "board-envs suite 1"
+_IS_SUITE = begins_with(b'{"format": "board-envs suite ')
 TRIES_A_PLACE = 100
 """Random games looked at for each place of a suite before the rest stays empty."""
 
@@ -91,7 +92,7 @@ class Suite:
         return hashlib.sha256("".join(p.line() + "\n" for p in self.positions).encode()).hexdigest()
 
     def save(self, path: Path) -> None:
-        """Write the file, whole or not at all."""
+        """Write the file, whole or not at all; FileExistsError if there is a file that is no suite."""
         header = {
             "format": FORMAT,
             "game": self.game.name,
@@ -101,7 +102,8 @@ class Suite:
             "sha256": self.checksum,
         }
         lines = [json.dumps(header, ensure_ascii=False), *(p.line() for p in self.positions)]
-        write_whole(path, lambda part: part.write_text("\n".join(lines) + "\n", encoding="utf-8"))
+        text = "\n".join(lines) + "\n"
+        write_whole(path, lambda part: part.write_text(text, encoding="utf-8"), ours=_IS_SUITE)
 
     @classmethod
     def parse(cls, text: str, name: str) -> Suite:

@@ -22,7 +22,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from board_agents.lowlevel.atomic_files import write_whole
+from board_agents.lowlevel.atomic_files import begins_with, write_whole
 from board_envs._jit import kernel
 from board_envs.games.awale.configurations import count
 
@@ -150,7 +150,7 @@ def write_level(
     depths: Iterable[NDArray[np.uint8]],
     threads: int = 1,
 ) -> LevelStatistics:
-    """Write one level, given in parts, whole or not at all; OSError names the file. Two threads take a half each."""
+    """Write one level, given in parts, whole or not at all; OSError names the file (FileExistsError: one of another kind). Two threads take a half each."""
 
     def write_half(target: Path, begin: int, parts: Iterable[NDArray[Any]]) -> None:
         with target.open("r+b") as half:
@@ -169,11 +169,9 @@ def write_level(
             text = json.dumps(facts | asdict(statistics)).encode()
             file.seek(0)
             file.write(MAGIC + struct.pack("<II", len(text), zlib.crc32(text)) + text)
-            file.flush()
-            os.fsync(file.fileno())
         return statistics
 
-    return write_whole(path, write)
+    return write_whole(path, write, ours=begins_with(MAGIC))
 
 
 def read_level(

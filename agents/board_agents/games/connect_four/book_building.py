@@ -15,9 +15,11 @@ from board_agents.games.connect_four.opening_book import (
     Book,
     BookError,
     derive,
+    is_book,
     positions_by_stones,
 )
 from board_agents.games.connect_four.solver import ConnectFourSolver
+from board_agents.lowlevel.atomic_files import check_target
 
 STEP_SECONDS = 2.0
 """About so long positions are solved between two looks at progress and the time to save: a few hard ones, or many."""
@@ -61,7 +63,8 @@ def build_book(
     if solver.book is not None and solver.book.plies == plies - 1:
         least = solver.book.least(positions)
     missing = np.flatnonzero(last == UNKNOWN)
-    # A folder that nothing can be written to is better told now than after an hour.
+    # A folder that nothing can be written to, or a file in the way, is better reported now than after an hour.
+    check_target(target, is_book)
     book.save(unfinished)
     start, step = 0, threads
     saved = time.monotonic()

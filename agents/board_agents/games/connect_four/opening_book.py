@@ -19,15 +19,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from board_agents.games.connect_four.geometry import geometry, has_lines, mirror
-from board_agents.lowlevel.atomic_files import write_whole
+from board_agents.lowlevel.atomic_files import begins_with, read_bytes, write_whole
 from board_envs.game import Game
 from board_envs.games.connect_four import State
 from board_envs.types import Words
 
 KIND = "board-envs connect-four book"
-VERSION = 1
+VERSION = 2
+"""Version of the files: 2 has the head under the checksum, 1 (still read) only the scores."""
 MOST_PLIES = 16
 UNKNOWN = -128
+is_book = begins_with(b'{"kind": "board-envs connect-four book"')
+"""Whether a file is a book, finished or not."""
 SHIPPED = {(6, 7, 4): "book_6x7_4.bin"}
 """Size -> file beside this one."""
 
@@ -169,7 +172,7 @@ class Book:
             BookError: the file is foreign, damaged, of another version or unfinished; it is named.
 
         """
-        data = pathlib.Path(path).read_bytes()
+        data = read_bytes(path)
         head, newline, body = data.partition(b"\n")
         try:
             facts = json.loads(head) if newline and len(head) < 4096 else None
@@ -177,16 +180,19 @@ class Book:
             facts = None
         if not isinstance(facts, dict) or facts.get("kind") != KIND:
             raise BookError(f"{os.fspath(path)} is no {KIND}")
-        if facts.get("version") != VERSION:
-            raise BookError(f"{os.fspath(path)} has version {facts.get('version')!r}; this program reads {VERSION}")
-        if hashlib.sha256(body).hexdigest() != facts.get("sha256"):
+        if facts.get("version") not in (1, VERSION):
+            raise BookError(f"{os.fspath(path)} has version {facts.get('version')!r}; this program reads 1 and {VERSION}")
+        if _digest(facts, body) != facts.get("sha256"):
             raise BookError(f"{os.fspath(path)} is damaged: its checksum does not match")
         size = [facts.get(key) for key in ("rows", "columns", "connect", "plies")]
         numbers = [fact for fact in size if type(fact) is int]
         if len(numbers) != len(size) or not 0 <= numbers[-1] <= MOST_PLIES:
             raise BookError(f"{os.fspath(path)} has a head whose facts make no sense: {facts}")
         book = cls.empty(*numbers)
-        scores = np.frombuffer(zlib.decompress(body), np.int8)
+        try:
+            scores = np.frombuffer(zlib.decompressobj().decompress(body, len(book) + 1), np.int8)
+        except zlib.error as error:
+            raise BookError(f"{os.fspath(path)} is damaged: {error}") from None
         if len(scores) != len(book):
             raise BookError(f"{os.fspath(path)} has {len(scores)} scores; {len(book)} positions belong to it")
         ends = np.cumsum([len(part) for part in book.scores])
@@ -196,7 +202,7 @@ class Book:
         return book
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the book; an older file of that name is replaced only by a whole one."""
+        """Write the book; an older one is replaced by a whole one, FileExistsError if a file of that name is no book."""
         body = zlib.compress(np.concatenate(self.scores).tobytes(), 9)
         rows, columns, connect = self.size
         facts = {
@@ -207,9 +213,16 @@ class Book:
             "connect": connect,
             "plies": self.plies,
             "entries": len(self),
-            "sha256": hashlib.sha256(body).hexdigest(),
         }
-        write_whole(path, lambda part: part.write_bytes(json.dumps(facts).encode() + b"\n" + body))
+        facts["sha256"] = _digest(facts, body)
+        write_whole(path, lambda part: part.write_bytes(json.dumps(facts).encode() + b"\n" + body), ours=is_book)
+
+
+def _digest(facts: dict[str, Any], body: bytes) -> str:
+    """Return the checksum of a file: of the head's facts and the body, in version 1 of the body alone."""
+    told = {key: value for key, value in facts.items() if key != "sha256"}
+    head = b"" if facts["version"] == 1 else json.dumps(told, sort_keys=True).encode()
+    return hashlib.sha256(head + body).hexdigest()
 
 
 def _with_scores(size: tuple[int, int, int], plies: int, scores: list[NDArray[np.int8]]) -> Book:

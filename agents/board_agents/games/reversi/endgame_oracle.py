@@ -36,7 +36,7 @@ from board_agents.games.reversi.move_ordering import make_context, make_ordering
 from board_agents.games.reversi.pattern_evaluation import UNIT, shipped_evaluation
 from board_agents.games.reversi.thinking import NO_LIMIT, Thinker
 from board_agents.lowlevel.aligned_arrays import aligned
-from board_agents.lowlevel.atomic_files import write_whole
+from board_agents.lowlevel.atomic_files import begins_with, write_whole
 from board_agents.lowlevel.copies import Shared
 from board_agents.lowlevel.interrupts import watched
 from board_envs._bits import popcount
@@ -412,7 +412,8 @@ class ReversiOracle(Shared):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write what is known of positions to a file, so that a stopped search can go on in another process.
 
-        The file is a line of JSON and the table's words, little endian; it replaces an earlier one as a whole.
+        The file is a line of JSON and the table's words, little endian; it replaces an earlier one as a whole;
+        FileExistsError if there is a file of another kind.
         """
         with self._lock:
             words = self._table.words.astype("<u8", copy=False)
@@ -423,7 +424,7 @@ class ReversiOracle(Shared):
                     file.write(json.dumps(header).encode() + b"\n")
                     file.write(words.data)
 
-            write_whole(path, write)
+            write_whole(path, write, ours=begins_with(b'{"format": "board-envs reversi table"'))
 
     def load(self, path: str | os.PathLike[str]) -> None:
         """Read what `save` wrote; ValueError if the file is damaged or of another board, rule or amount of memory."""

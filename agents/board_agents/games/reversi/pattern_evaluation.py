@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from board_agents.games.reversi.patterns import LANES, digit_table, indices, kind_offsets, placements, shared
-from board_agents.lowlevel.atomic_files import write_whole
+from board_agents.lowlevel.atomic_files import begins_with, read_bytes, write_whole
 from board_agents.lowlevel.instructions import load, store
 from board_envs._bits import as_int, popcount
 from board_envs._jit import instruction, jitable
@@ -38,6 +38,7 @@ SHIPPED = pathlib.Path(__file__).with_name("evaluation.weights")
 _QUANTUM = 8
 """Weights in a file are whole multiples of so many units, one signed byte each."""
 _HEADER = {"format": "board-envs reversi evaluation", "version": 1}
+_IS_EVALUATION = begins_with(b'{"format": "board-envs reversi evaluation"')
 
 # Words behind an evaluation's address, and of the scratch memory that `estimate` writes to.
 _DIGITS, _PHASE, _BIAS = 0, 1, 66
@@ -187,7 +188,7 @@ class Evaluation:
         """Write a file: a line of JSON, then the weights as multiples of a quantum, signed bytes, compressed by LZMA.
 
         The phases of a weight follow each other. Weights beyond a byte are cut. The file replaces an earlier one as a
-        whole.
+        whole; FileExistsError if there is a file of another kind.
         """
         data = np.clip(np.rint(self.weights.T / _QUANTUM), -127, 127).astype(np.int8).tobytes()
         header = {
@@ -201,12 +202,12 @@ class Evaluation:
         }
         header["sha256"] = _digest(header, data)
         content = json.dumps(header).encode() + b"\n" + lzma.compress(data, preset=9)
-        write_whole(path, lambda part: part.write_bytes(content))
+        write_whole(path, lambda part: part.write_bytes(content), ours=_IS_EVALUATION)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Evaluation:
         """Read what `save` wrote; EvaluationError says what is wrong with a foreign, cut or altered file."""
-        line, _, packed = pathlib.Path(path).read_bytes().partition(b"\n")
+        line, _, packed = read_bytes(path).partition(b"\n")
         try:
             header = json.loads(line)
             known = header.pop("sha256")
@@ -218,9 +219,12 @@ class Evaluation:
             if header.get(key) != value:
                 raise EvaluationError(f"{path}: {key} is {header.get(key)!r}, this version reads {value!r}")
         try:
-            data = lzma.decompress(packed)
+            reader = lzma.LZMADecompressor()
+            data = reader.decompress(packed, PHASES * count + 1)  # without a limit few bytes could fill the memory
         except (lzma.LZMAError, EOFError) as error:
             raise EvaluationError(f"{path}: cut or damaged ({error})") from None
+        if len(data) <= PHASES * count and not reader.eof:
+            raise EvaluationError(f"{path}: cut or damaged (the compressed weights end early)")
         if len(data) != PHASES * count or _digest(header, data) != known:
             raise EvaluationError(f"{path}: altered or damaged, the checksum differs")
         weights = np.frombuffer(data, np.int8).reshape(count, PHASES).T.astype(np.int16) * _QUANTUM
