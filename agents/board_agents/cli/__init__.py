@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from board_agents.lowlevel.visible_text import visible
 from board_envs.types import IllegalActionError, MissingExtraError, PositionError, SpecError
 
 USAGE_ERROR, INTERRUPTED = 2, 130
@@ -56,5 +57,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _fail(message: object) -> int:
-    print("board-envs: " + " ".join(str(message).split()), file=sys.stderr)
+    print("board-envs: " + visible(" ".join(str(message).split())), file=sys.stderr)
     return USAGE_ERROR

@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.segment import Segment
 from rich.status import Status
 
 import board_envs
 from board_agents.arena.records import minari_datasets as minari
+from board_agents.lowlevel.visible_text import visible
 from board_envs.game import Game
 from board_envs.registry import check_name, game_parameters
 
@@ -37,14 +39,23 @@ Parameters = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 
 
+class _Console(Console):
+    """A console on which texts from outside are shown, not obeyed."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        """Render what is to be shown, without control characters but rich's own."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.is_control else Segment(visible(segment.text), segment.style)
+
+
 def out() -> Console:
     """Return the console of results."""
-    return Console(file=sys.stdout, width=None if sys.stdout.isatty() else PIPED_WIDTH, highlight=False)
+    return _Console(file=sys.stdout, width=None if sys.stdout.isatty() else PIPED_WIDTH, highlight=False)
 
 
 def err() -> Console:
     """Return the console of progress and remarks."""
-    return Console(file=sys.stderr, highlight=False)
+    return _Console(file=sys.stderr, highlight=False)
 
 
 def print_json(data: Any) -> None:

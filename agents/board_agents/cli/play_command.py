@@ -12,9 +12,12 @@ import typer
 
 from board_agents.agent import Agent
 from board_agents.arena.play.decisions import AgentFaultError, build_agent, decide, guarded
-from board_agents.arena.records.game_record import Ending, GameRecord, RecordError
+from board_agents.arena.records.game_record import GameRecord, RecordError
+from board_agents.arena.records.storage import is_database, is_record_file
+from board_agents.arena.records.text_formats import read_records, write_records
 from board_agents.cli.console import Parameters, UserError, busy, game_title, read_game
 from board_agents.lowlevel.atomic_files import write_whole
+from board_agents.lowlevel.visible_text import visible
 from board_agents.registry import make_agent, make_oracle
 from board_envs.game import Game
 from board_envs.random import Stream, check_seed
@@ -150,37 +153,28 @@ class Table:
 
     def record(self) -> GameRecord:
         """Return the game so far as a record."""
-        game, state = self.game, self.states[-1]
-        over = game.is_terminal(state)
-        return GameRecord(
-            game=game.name,
-            parameters=dict(game.parameters),
-            agents=self.specs,
-            seeds=self.seeds,
-            opening=(),
-            opening_number=0,
-            actions=tuple(self.actions),
-            ending=Ending.FINISHED if over else Ending.UNFINISHED,
-            offender=-1,
-            winner=int(game.winner(state)) if over else int(Outcome.ONGOING),
-            margin=game.margin(state),
-            final=game.format(state),
-            start=self.start,
+        return GameRecord.of_game(
+            self.game, self.actions, self.states[-1], agents=self.specs, seeds=self.seeds, start=self.start
         )
 
     def save(self, path: Path) -> None:
-        """Write the game to a file, whole or not at all."""
+        """Write the game, a transcript (.txt) or a line of JSON; FileExistsError for a file of another kind."""
+        if is_database(path):
+            raise RecordError(f"{path}: a game is saved as a transcript (.txt) or as a line of JSON, in no database")
+        if path.suffix == ".txt":
+            write_records(str(path), [self.record()])
+            return
         text = self.record().to_json() + "\n"
-        write_whole(path, lambda part: part.write_text(text, encoding="utf-8"))
+        write_whole(path, lambda part: part.write_text(text, encoding="utf-8"), ours=is_record_file)
 
     def load(self, path: Path) -> None:
         """Go on with a saved game; RecordError, SpecError or OSError leave all as it was."""
-        try:
-            record = GameRecord.from_json(path.read_text(encoding="utf-8"))
-        except UnicodeDecodeError as error:
-            raise RecordError(f"{path}: no saved game") from error
-        except RecordError as error:
-            raise RecordError(f"{path}: {error}") from error
+        if not is_record_file(path) and path.suffix != ".txt":
+            raise RecordError(f"{path}: no saved game, it holds no game record")
+        found = list(read_records(str(path)))
+        if len(found) != 1:
+            raise RecordError(f"{path}: {len(found)} games; a saved game is one")
+        (record,) = found
         game, states = record.make_game(), record.replay()
         agents = self._make_agents(game)
         self.close()
@@ -192,13 +186,13 @@ class Table:
     def run(self) -> int:
         """Play until the game is over or the person leaves; return the exit code."""
         self.greet()
-        shown = -1
+        drawn = -1
         try:
             while True:
                 state = self.states[-1]
-                if shown != len(self.actions):
+                if drawn != len(self.actions):
                     print(self.game.draw(state), flush=True)
-                    shown = len(self.actions)
+                    drawn = len(self.actions)
                 if self.game.is_terminal(state):
                     print(self.verdict())
                     if len(self.agents) == 2 or not self.after_the_end():
@@ -206,9 +200,9 @@ class Table:
                 elif self.game.current_player(state) in self.agents:
                     self.agent_moves()
                 elif self.person_moves():
-                    shown = -1
+                    drawn = -1
         except AgentFaultError as fault:
-            print(f"{self.who(fault.seat)} fails: {fault.ending.value}: {fault.detail}")
+            print(shown(f"{self.who(fault.seat)} fails: {fault.ending.value}: {fault.detail}"))
             print(f"{self.who(1 - fault.seat)} wins by that")
             return FAILED
         except _Leave:
@@ -231,7 +225,7 @@ class Table:
 
     def who(self, seat: int) -> str:
         """Name a seat."""
-        return f"player_{seat} ({self.specs[seat]})"
+        return f"player_{seat} ({shown(self.specs[seat])})"
 
     def verdict(self) -> str:
         """Say how the game ended."""
@@ -379,5 +373,5 @@ class Table:
 
 
 def shown(text: str) -> str:
-    """Return a text so that any terminal can show it."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    """Return a text so that any terminal can show it and none obeys it."""
+    return visible(text.encode("utf-8", "backslashreplace").decode("utf-8"))

@@ -21,6 +21,7 @@ from board_agents.arena.records.outside_forms import import_games as read_outsid
 from board_agents.arena.records.storage import is_database
 from board_agents.arena.records.text_formats import read_records, write_records
 from board_agents.arena.records.wthor import read_wthor
+from board_agents.arena.report.page import csv_text
 from board_agents.cli.console import (
     AsJson,
     Parameters,
@@ -80,7 +81,7 @@ def copy(
         raise UserError(f"{target} is the source itself, its games would be there twice; --run names one run to copy")
     records = read_records(existing(source), run)
     if form is None:
-        written = write_records(target, records, into)
+        written = write_records(target, records, into, overwrite=overwrite)
     elif file_of(target) is None or is_database(target):
         raise UserError(f"--form writes a file, not {target}")
     else:
@@ -121,7 +122,7 @@ def import_games(
     with busy("importing"):
         found = list(_imported(existing(source), game, form, remarks))
         if found:
-            written = write_records(target, (record for _, record in found), into)
+            written = write_records(target, (record for _, record in found), into, overwrite=overwrite)
     forms = dict(Counter(taken for taken, _ in found))
     if json:
         data = {"games": len(found), "forms": forms, "remarks": [remark._asdict() for remark in remarks]}
@@ -191,7 +192,7 @@ def query(
     if name not in QUERIES:
         raise UserError(f"there is no question {name!r}; there are: {', '.join(QUERIES)}")
     made = QUERIES[name](**_arguments(name, QUERIES[name], values or []))
-    with Store(existing(database)) as store:
+    with Store(existing(database), create=False) as store:
         columns, rows = store.table(made)
     if json:
         print_json([{key: _plain(value) for key, value in row.items()} for row in rows])
@@ -199,7 +200,7 @@ def query(
     if as_csv:
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(columns)
-        writer.writerows([row[column] for column in columns] for row in rows)
+        writer.writerows([_cell(row[column]) for column in columns] for row in rows)
         return
     table = Table(*columns, title=f"{name}: {len(rows)} rows", title_justify="left")
     for row in rows:
@@ -224,7 +225,7 @@ def analyse(
         analyst = partial(make_agent, agent)
     else:
         analyst = partial(_oracle, None if oracle == "default" else oracle)
-    with Store(existing(database)) as store:
+    with Store(existing(database), create=False) as store:
         try:
             written = store.add_analyses(
                 analyst, agent or f"oracle {oracle}", run, progress=partial(tracked, "games analysed")
@@ -273,6 +274,11 @@ def _plain(value: Any) -> Any:
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 1 << 53:
         return str(value)
     return value if isinstance(value, (int, float, str, type(None))) else str(value)
+
+
+def _cell(value: Any) -> Any:
+    """Return a value for CSV."""
+    return csv_text(value) if isinstance(value, str) else value
 
 
 def _show(value: Any) -> str:

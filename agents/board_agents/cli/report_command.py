@@ -12,10 +12,10 @@ import typer
 
 from board_agents.arena.records.game_record import GameRecord
 from board_agents.arena.records.text_formats import read_records
-from board_agents.arena.report.page import REPLAYED, report_csv, report_data, report_html, sample
+from board_agents.arena.report.page import REPLAYED, is_report, report_csv, report_data, report_html, sample
 from board_agents.arena.statistics.quality import QualityReport, judge_records
 from board_agents.cli.console import UserError, existing, out, plain, tracked
-from board_agents.lowlevel.atomic_files import write_whole
+from board_agents.lowlevel.atomic_files import check_target, write_whole
 from board_agents.registry import make_oracle
 from board_envs.game import Game
 
@@ -36,11 +36,16 @@ def command(
     ] = (20),
     oracle: Annotated[str | None, typer.Option(metavar="SPEC", help="Who knows the exact values.")] = None,
     replayed: Annotated[int, typer.Option(help="Games that can be replayed on the page.")] = REPLAYED,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that are no reports, too.")] = False,
 ) -> None:
     """Write a report on recorded games: ratings, cross table, seats, move quality, figures, the games as pictures."""
     for path in output:
         if path.suffix not in (".html", ".json", ".csv"):
             raise UserError(f"{path}: a report is written as .html, .json or .csv")
+        try:
+            check_target(path, None if overwrite else is_report)
+        except FileExistsError as error:
+            raise UserError(f"{path} is there already and is no report; --overwrite replaces it") from error
     for option, value in (("--judged", judged), ("--replayed", replayed)):
         if value < 0:
             raise UserError(f"{option} is 0 or more, not {value}")
@@ -58,7 +63,7 @@ def command(
             text = jsonlib.dumps(plain(report_data(games[0], records, quality)), ensure_ascii=False) + "\n"
         else:
             text = report_csv(games[0], records, quality)
-        write_whole(path, partial(_write_text, text))
+        write_whole(path, partial(_write_text, text), ours=None if overwrite else is_report)
         out().print(f"{len(records)} games: {path}", markup=False)
 
 

@@ -17,7 +17,7 @@ from board_agents.arena.records.game_record import Ending, GameRecord
 from board_agents.registry import as_agent
 from board_envs.game import Game
 from board_envs.policies import AgentBuilder, agent_builder
-from board_envs.types import IllegalActionError, MissingExtraError, Outcome, SpecError
+from board_envs.types import IllegalActionError, MissingExtraError, SpecError
 
 Builder: TypeAlias = str | Agent | Callable[..., Any]
 """A player in any form that `board_envs.policies` lists."""
@@ -134,14 +134,14 @@ def play_game(
     actions = list(opening)
     seconds = [0.0, 0.0]
     agents: list[Agent] = []
-    ending, offender, detail = Ending.FINISHED, -1, ""
+    failed: tuple[Ending, int] | None = None
+    detail = ""
     try:
         for seat in (0, 1):
             agents.append(_build_guarded(seat, builders[seat], game))
             guarded(seat, lambda: agents[seat].reset(seed=seeds[seat]))
         while not game.is_terminal(state):
             if max_plies is not None and len(actions) >= max_plies:
-                ending = Ending.UNFINISHED
                 break
             seat = game.current_player(state)
             begun = time.perf_counter()
@@ -153,27 +153,19 @@ def play_game(
             actions.append(action)
             state = game.step(state, action)
     except AgentFaultError as fault:
-        ending, offender, detail = fault.ending, fault.seat, fault.detail
+        failed, detail = (fault.ending, fault.seat), fault.detail
     finally:
         for agent in agents:
             close_agent(agent)
-    if ending is Ending.FINISHED:
-        winner = int(game.winner(state))
-    else:
-        winner = int(Outcome.ONGOING) if offender < 0 else 1 - offender
-    return GameRecord(
-        game=game.name,
-        parameters=dict(game.parameters),
+    return GameRecord.of_game(
+        game,
+        actions,
+        state,
         agents=names,
         seeds=seeds,
-        opening=tuple(opening),
+        opening=opening,
         opening_number=opening_number,
-        actions=tuple(actions),
-        ending=ending,
-        offender=offender,
-        winner=winner,
-        margin=game.margin(state),
-        final=game.format(state),
+        fault=failed,
         start=start,
         detail=detail,
         seconds=(seconds[0], seconds[1]),

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from board_agents.arena.records.game_record import Ending, GameRecord, RecordError, headers_of, parameters_of
+from board_agents.arena.records.game_record import GameRecord, RecordError, parameters_of
 from board_agents.arena.records.schema import SCHEMA_VERSION, Base, GameRow, Meta, Player, PositionRow, Run
 from board_envs.game import Game, ternary_code
 from board_envs.registry import make_game
@@ -35,6 +35,7 @@ BATCH = 500
 WAIT_SECONDS = 2.0
 """How long a game waits for others before it is written."""
 _BUSY_SECONDS = 60
+_FIRST_WRITER = 0x626F6172  # an advisory lock's number on PostgreSQL
 
 
 class StoreError(RecordError):
@@ -67,21 +68,22 @@ class Store:
 
     Args:
         target: a path (SQLite, made if it is not there) or a URL ("sqlite:///games.db", "postgresql://user@host/name").
+        create: make the tables where there are none; otherwise only a database of games is opened.
 
     Raises:
-        StoreError: it cannot be opened, or was written by another version of the schema.
+        StoreError: it cannot be opened, is a file of another program, or was written by another version of the schema.
         MissingExtraError: the database's driver is not installed.
 
     """
 
-    def __init__(self, target: str | Path) -> None:
+    def __init__(self, target: str | Path, *, create: bool = True) -> None:
         self.url = open_url(target)
         try:
             self.engine: Engine = create_engine(self.url, **_options(self.url))
         except ModuleNotFoundError as error:
             raise MissingExtraError(f"the database {self.url.get_backend_name()}", "records") from error
         try:
-            self._prepare()
+            self._prepare(create)
         except (OperationalError, DatabaseError) as error:
             self.engine.dispose()
             raise StoreError(f"{self.url.render_as_string()}: {error.orig}") from error
@@ -89,14 +91,25 @@ class Store:
             self.engine.dispose()
             raise
 
-    def _prepare(self) -> None:
+    def _prepare(self, create: bool) -> None:
+        wanted = set(Base.metadata.tables)
         with self.engine.begin() as connection:
-            tables = inspect(connection).get_table_names()
-            if Meta.__tablename__ not in tables:
-                if set(tables) & set(Base.metadata.tables):
-                    raise StoreError(f"{self.url.render_as_string()} holds tables of another program")
-                Base.metadata.create_all(connection)
-                connection.execute(_insert_new(connection, Meta), [{"key": "schema", "value": str(SCHEMA_VERSION)}])
+            tables = set(inspect(connection).get_table_names())
+            if not tables & wanted and create:
+                # Two processes may be the first ones: the second waits, and then finds the tables.
+                if connection.dialect.name == "postgresql":
+                    connection.execute(select(func.pg_advisory_xact_lock(_FIRST_WRITER)))
+                else:
+                    connection.exec_driver_sql("BEGIN IMMEDIATE")
+                tables = set(inspect(connection).get_table_names())
+                # An SQLite file is one program's own; a server's database may hold tables of others.
+                if not tables & wanted and (not tables or connection.dialect.name == "postgresql"):
+                    Base.metadata.create_all(connection)
+                    connection.execute(_insert_new(connection, Meta), [{"key": "schema", "value": str(SCHEMA_VERSION)}])
+                    tables = wanted
+            if not wanted <= tables:
+                what = "holds tables of another program" if tables else "holds no games"
+                raise StoreError(f"{self.url.render_as_string()} {what}")
             version = connection.scalar(select(Meta.value).where(Meta.key == "schema"))
             self._has_headers = _has_headers(connection)
         if version != str(SCHEMA_VERSION):
@@ -400,63 +413,43 @@ def _row(record: GameRecord, run_id: int, players: Mapping[str, int]) -> dict[st
     game = record.make_game()
     moves = [game.action_to_text(state, action) for state, action in zip(states, record.actions, strict=False)]
     won = record.winner in (Outcome.PLAYER_0, Outcome.PLAYER_1)
-    return {
+    return record.to_columns() | {
         "run_id": run_id,
         "key": hashlib.sha256(record.key.encode()).hexdigest(),
-        "game": record.game,
-        "parameters": json.dumps(dict(record.parameters), sort_keys=True),
         "player_0_id": players[record.agents[0]],
         "player_1_id": players[record.agents[1]],
         "winner_id": players[record.agents[record.winner]] if won else None,
         "outcome": record.winner,
         "score": record.margin,
-        "ending": record.ending.value,
-        "offender": record.offender,
-        "detail": record.detail,
-        "start": record.start,
         "moves": game.notation.join_moves(moves),
         "plies": len(record.actions),
-        "opening_plies": len(record.opening),
-        "opening_number": record.opening_number,
-        "final": record.final,
-        "seed_0": record.seeds[0],
-        "seed_1": record.seeds[1],
-        "seconds_0": record.seconds[0],
-        "seconds_1": record.seconds[1],
-        "version": record.version,
-        "headers": json.dumps(dict(record.headers), sort_keys=True),
     }
 
 
 def _record(row: Any, names: Mapping[int, str]) -> GameRecord:
     """Return the game of a row; RecordError if its moves are not the game that it tells."""
-    parameters = parameters_of(json.loads(row.parameters))
-    game = make_game(row.game, **parameters)
-    state = game.parse(row.start) if row.start else game.initial_state()
+    try:
+        parameters = parameters_of(json.loads(row.parameters))
+        game = make_game(row.game, **parameters)
+        state = game.parse(row.start) if row.start else game.initial_state()
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise RecordError(f"game {row.id} of the database: {error}") from error
     try:
         actions = game.read_moves(row.moves, state)
     except IllegalActionError as error:
         raise RecordError(f"game {row.id} of the database, {error}") from error
     for action in actions:
         state = game.step(state, action)
-    record = GameRecord(
-        game=row.game,
-        parameters=parameters,
-        agents=(names[row.player_0_id], names[row.player_1_id]),
-        seeds=(row.seed_0, row.seed_1),
-        opening=tuple(actions[: row.opening_plies]),
-        opening_number=row.opening_number,
-        actions=tuple(actions),
-        ending=Ending(row.ending),
-        offender=row.offender,
-        winner=row.outcome,
-        margin=row.score,
-        final=row.final,
-        start=row.start,
-        detail=row.detail,
-        version=row.version,
-        headers=headers_of(json.loads(getattr(row, "headers", "{}"))),
-        seconds=(row.seconds_0, row.seconds_1),
-    )
-    record.check_end(game, state)
+    try:
+        record = GameRecord.from_columns(
+            row._mapping,
+            parameters=parameters,
+            agents=(names[row.player_0_id], names[row.player_1_id]),
+            actions=actions,
+            winner=row.outcome,
+            margin=row.score,
+        )
+        record.check_end(game, state)
+    except RecordError as error:
+        raise RecordError(f"game {row.id} of the database: {error}") from error
     return record

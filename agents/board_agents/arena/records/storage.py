@@ -3,22 +3,41 @@
 from __future__ import annotations
 
 import contextlib
+import io
+import json
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
 from board_agents.arena.records.game_record import GameRecord, RecordError
+from board_agents.lowlevel.atomic_files import check_target, read_bytes
 
 DATABASE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
+LONGEST_LINE = 1 << 24
+"""The longest line of a record that is read, in bytes."""
+_MARK = b'{"game": "", "parameters": {'
+"""What every record's line begins with, but for the game's name."""
 
 
 def read_text(source: str | Path) -> str:
     """Return the text of a file in UTF-8; RecordError names a file that holds anything else."""
     try:
-        return Path(source).read_text(encoding="utf-8")
+        return io.TextIOWrapper(io.BytesIO(read_bytes(source)), encoding="utf-8").read()
     except UnicodeDecodeError as error:
         raise RecordError(f"{source}: no text ({error})") from error
+
+
+def is_record_file(path: Path) -> bool:
+    """Whether a file holds records, one line of JSON a game: a saved game, or the games of a run."""
+    with path.open("rb") as file:
+        return _nameless(file.read(1000)).startswith(_MARK)
+
+
+def _nameless(line: bytes) -> bytes:
+    """Return the beginning of a record's line without the game's name."""
+    return re.sub(rb'^(\{"game": ")[^"\n]*', rb"\1", line)
 
 
 class Records(Protocol):
@@ -48,6 +67,7 @@ def open_records(target: str | Path, run: str) -> Iterator[Records]:
 
     """
     if not is_database(target):
+        check_target(Path(target))
         yield RecordFile(Path(target))
         return
     from board_agents.arena.records.database import Store
@@ -59,55 +79,88 @@ def open_records(target: str | Path, run: str) -> Iterator[Records]:
 class RecordFile:
     """A file of records that a run appends to and continues from.
 
-    A line is written in one call and flushed to the disk, so a killed process loses at most the game under way; a last
-    line that a crash cut off is dropped by the run that goes on. Any other damage is refused.
+    A line is written in one call and flushed to the disk, so a killed process loses at most the game under way. Its
+    last line may then be incomplete: the next `append` cuts it off, when all before it are known to be records. Nothing
+    else changes a file, and any other damage is refused. A file that ends between two lines is a shorter run: nothing
+    in it says how many games were planned, and the run that goes on plays the missing ones.
 
     Attributes:
         path: the file; it need not exist yet.
-        dropped: how many incomplete last lines (0 or 1) the last `read` dropped.
+        dropped: how many incomplete last lines (0 or 1) the last `read` found.
 
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.dropped = 0
+        self._tail: tuple[int, int] | None = None  # where an unfinished last line begins and ends
+        self._unended = False  # whether the last line lacks nothing but its line end
 
     def read(self, mend: bool = True) -> list[GameRecord]:
-        """Return the records, each game once; RecordError names the line of a damaged one.
+        """Return the records, each game once, each replayed; the file stays as it is.
 
         Args:
-            mend: cut an incomplete last line off the file; otherwise it is damage like any other.
+            mend: pass over an incomplete last line, which the next `append` cuts off; otherwise it is damage like any
+                other.
+
+        Raises:
+            RecordError: a line is no record or does not replay to its own end; the file and the line are named.
 
         """
-        self.dropped = 0
+        self.dropped, self._tail, self._unended = 0, None, False
+        records: dict[str, GameRecord] = {}
         if not self.path.exists():
             return []
         if not (self.path.is_file() or self.path.is_dir()):  # to read a device may never end
             raise RecordError(f"{self.path} is no ordinary file")
-        data = self.path.read_bytes()
-        whole = data.rfind(b"\n") + 1
-        if mend and whole < len(data):
-            self.dropped = 1
-            os.truncate(self.path, whole)
-            data = data[:whole]
-        records: dict[str, GameRecord] = {}
-        for number, line in enumerate(data.removesuffix(b"\n").split(b"\n") if data else (), 1):
-            record = self._read_line(number, line)
-            records.setdefault(record.key, record)
+        with self.path.open("rb") as file:
+            number, begin = 0, 0
+            while line := file.readline(LONGEST_LINE):
+                number += 1
+                if not line.endswith(b"\n"):
+                    if len(line) == LONGEST_LINE:
+                        raise RecordError(f"{self.path}, line {number}: longer than {LONGEST_LINE} bytes")
+                    if mend and _is_cut(line):
+                        self.dropped, self._tail = 1, (begin, begin + len(line))
+                        break
+                    self._unended = True
+                begin += len(line)
+                record = self._read_line(number, line.removesuffix(b"\n"))
+                records.setdefault(record.key, record)
         return list(records.values())
 
     def _read_line(self, number: int, line: bytes) -> GameRecord:
         try:
-            return GameRecord.from_json(line.decode())
+            record = GameRecord.from_json(line.decode())
+            record.replay()
         except (RecordError, UnicodeDecodeError) as error:
             raise RecordError(f"{self.path}, line {number}: {error}") from error
+        return record
 
     def append(self, record: GameRecord) -> None:
         """Add a record; OSError names the file."""
+        line = record.to_json().encode() + b"\n"
         try:
             with self.path.open("ab") as file:
-                file.write(record.to_json().encode() + b"\n")
+                if self._tail is not None and os.fstat(file.fileno()).st_size == self._tail[1]:
+                    file.truncate(self._tail[0])
+                if self._unended:
+                    line = b"\n" + line
+                self._tail, self._unended = None, False
+                file.write(line)
                 file.flush()
                 os.fsync(file.fileno())
-        except OSError as error:  # a full disk is told without a name
+        except OSError as error:  # a full disk is reported without a name
             raise OSError(error.errno, error.strerror, str(self.path)) from error
+
+
+def _is_cut(line: bytes) -> bool:
+    """Whether a last line without its end is the beginning of a record, rather than something whole or foreign."""
+    begin = _nameless(line)[: len(_MARK)]
+    if begin != _MARK[: len(begin)]:
+        return False
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return True
+    return False

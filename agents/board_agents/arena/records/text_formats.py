@@ -8,22 +8,24 @@
 | ``games.db``, ``postgresql://...`` | a database (extra "records") |
 | ``minari:name-v0`` | a dataset for offline reinforcement learning (extra "minari") |
 
-Whatever is read is replayed: a record that does not reach its own end is refused.
+Whatever is read is replayed: a record that does not reach its own end is refused. Lines of JSON (a saved game) are
+known by their first bytes, whatever the file's name.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import board_envs
 from board_agents.arena.records import minari_datasets as minari
 from board_agents.arena.records.game_record import FORMAT, Ending, GameRecord, RecordError, headers_of, parameters_of
-from board_agents.arena.records.storage import RecordFile, is_database, read_text
-from board_agents.lowlevel.atomic_files import write_whole
-from board_envs.types import MissingExtraError, Outcome
+from board_agents.arena.records.storage import RecordFile, is_database, is_record_file, read_text
+from board_agents.lowlevel.atomic_files import begins_with, check_target, write_whole
+from board_envs.types import MissingExtraError
 
 
 def read_records(source: str, run: str | None = None) -> Iterator[GameRecord]:
@@ -40,8 +42,11 @@ def read_records(source: str, run: str | None = None) -> Iterator[GameRecord]:
     if is_database(source):
         from board_agents.arena.records.database import Store
 
-        with Store(source) as store:
+        with Store(source, create=False) as store:
             yield from store.records(run)
+        return
+    if _is_lines(source):
+        yield from _read_lines(source)  # which replays them
         return
     form = _form(source)
     number = 0
@@ -53,16 +58,21 @@ def read_records(source: str, run: str | None = None) -> Iterator[GameRecord]:
         yield record
 
 
-def write_records(target: str, records: Iterable[GameRecord], run: str = "import") -> int:
+def write_records(target: str, records: Iterable[GameRecord], run: str = "import", *, overwrite: bool = False) -> int:
     """Write records; a file is written whole or not at all, a database is added to.
 
     Args:
-        target: see this module's table.
+        target: see this module's table. A file of records of the same form is replaced.
         records: what to write; each is replayed.
         run: in a database, the run's name.
+        overwrite: replace a file of another kind, too.
 
     Returns:
         how many games were written (in a database: that were new).
+
+    Raises:
+        RecordError: a record does not replay to its own end; nothing is written (in a database: not its batch).
+        OSError: the file cannot be written (FileExistsError: it is of another kind); it is named and left as it was.
 
     """
     if is_database(target):
@@ -71,22 +81,30 @@ def write_records(target: str, records: Iterable[GameRecord], run: str = "import
         with Store(target) as store:
             return store.add(records, run)
     form = _form(target)
+    ours = None if overwrite else form.ours
+    if not target.startswith(minari.PREFIX):
+        check_target(Path(target), ours)
     checked = []
     for record in records:
         record.replay()
         checked.append(record)
-    form.write(target, checked)
+    form.write(target, checked, ours)
     return len(checked)
+
+
+_Ours: TypeAlias = Callable[[Path], bool] | None
+"""Whether a file is of the form that is to be written; None: it does not matter."""
 
 
 class _Form(NamedTuple):
     read: Callable[[str], Iterable[GameRecord]]
-    write: Callable[[str, list[GameRecord]], None]
+    write: Callable[[str, list[GameRecord], _Ours], None]
+    ours: _Ours
 
 
 def _form(target: str) -> _Form:
     if target.startswith(minari.PREFIX):
-        return _Form(minari.read, minari.write)
+        return _Form(minari.read, _write_dataset, None)
     suffix = Path(target).suffix
     if suffix not in _FORMS:
         raise RecordError(
@@ -98,15 +116,25 @@ def _form(target: str) -> _Form:
 # -- JSON lines -------------------------------------------------------------------------------------------------------
 
 
+def _is_lines(source: str) -> bool:
+    """Whether a file holds lines of JSON: by its name, or a saved game (see `board-envs play`) by its first bytes."""
+    path = Path(source)
+    return path.suffix == ".jsonl" or (path.is_file() and is_record_file(path))
+
+
+def _write_dataset(target: str, records: list[GameRecord], _ours: _Ours) -> None:
+    minari.write(target, records)
+
+
 def _read_lines(source: str) -> list[GameRecord]:
     if not Path(source).exists():
         raise RecordError(f"{source}: there is no such file")
     return RecordFile(Path(source)).read(mend=False)
 
 
-def _write_lines(target: str, records: list[GameRecord]) -> None:
+def _write_lines(target: str, records: list[GameRecord], ours: _Ours) -> None:
     text = "".join(record.to_json() + "\n" for record in records)
-    write_whole(target, lambda path: path.write_text(text, encoding="utf-8"))
+    write_whole(target, lambda path: path.write_text(text, encoding="utf-8"), ours=ours)
 
 
 # -- transcripts ------------------------------------------------------------------------------------------------------
@@ -180,31 +208,34 @@ def _from_values(values: Mapping[str, str]) -> GameRecord:
     actions = game.read_moves(values["moves"], state)
     for action in actions:
         state = game.step(state, action)
-    over = game.is_terminal(state)
-    ending, _, offender = values.get("ending", "finished" if over else "unfinished").partition(" of player_")
     opening = values.get("opening", "0 plies, number 0").replace(",", "").split()
     seeds = values.get("seeds", "0 0").split()
     seconds = values.get("seconds", "0 0").split()
-    result = values.get("result", _RESULTS[int(game.winner(state)) if over else int(Outcome.ONGOING)])
-    return GameRecord(
-        game=game.name,
-        parameters=dict(game.parameters),
+    record = GameRecord.of_game(
+        game,
+        actions,
+        state,
         agents=(values.get("player_0", "?"), values.get("player_1", "?")),
         seeds=(int(seeds[0]), int(seeds[1])),
-        opening=tuple(actions[: int(opening[0])]),
+        opening=actions[: int(opening[0])],
         opening_number=int(opening[3]),
-        actions=tuple(actions),
-        ending=Ending(ending),
-        offender=int(offender) if offender else -1,
-        winner={text: winner for winner, text in _RESULTS.items()}[result],
-        margin=int(values.get("margin", game.margin(state))),
-        final=values.get("final", game.format(state)),
         start=start,
         detail=values.get("detail", ""),
         version=values.get("version", ""),
         headers=headers_of(json.loads(values.get("headers", "{}"))),
         seconds=(float(seconds[0]), float(seconds[1])),
     )
+    stated: dict[str, Any] = {}  # what the text says itself; `GameRecord.replay` compares it with the moves
+    if "ending" in values:
+        ending, _, offender = values["ending"].partition(" of player_")
+        stated |= {"ending": Ending(ending), "offender": int(offender) if offender else -1}
+    if "result" in values:
+        stated["winner"] = {text: winner for winner, text in _RESULTS.items()}[values["result"]]
+    if "margin" in values:
+        stated["margin"] = int(values["margin"])
+    if "final" in values:
+        stated["final"] = values["final"]
+    return dataclasses.replace(record, **stated)
 
 
 def _quoted(text: str) -> str:
@@ -230,9 +261,9 @@ def _read_block(source: str, number: int, block: str) -> GameRecord:
         raise RecordError(f"{source}, game {number}: {error}") from error
 
 
-def _write_transcripts(target: str, records: list[GameRecord]) -> None:
+def _write_transcripts(target: str, records: list[GameRecord], ours: _Ours) -> None:
     text = "\n".join(map(write_transcript, records))
-    write_whole(target, lambda path: path.write_text(text, encoding="utf-8"))
+    write_whole(target, lambda path: path.write_text(text, encoding="utf-8"), ours=ours)
 
 
 # -- Parquet ----------------------------------------------------------------------------------------------------------
@@ -264,28 +295,27 @@ def _read_parquet(source: str) -> Iterator[GameRecord]:
 
 def _from_row(row: Mapping[str, Any]) -> GameRecord:
     parameters = parameters_of(json.loads(row["parameters"]))
-    return GameRecord(
-        game=row["game"],
+    return GameRecord.from_columns(
+        row,
         parameters=parameters,
         agents=(row["player_0"], row["player_1"]),
-        seeds=(row["seed_0"], row["seed_1"]),
-        opening=tuple(row["actions"][: row["opening_plies"]]),
-        opening_number=row["opening_number"],
-        actions=tuple(row["actions"]),
-        ending=Ending(row["ending"]),
-        offender=row["offender"],
+        actions=row["actions"],
         winner=row["winner"],
         margin=row["margin"],
-        final=row["final"],
-        start=row["start"],
-        detail=row["detail"],
-        version=row["version"],
-        headers=headers_of(json.loads(row.get("headers") or "{}")),
-        seconds=(row["seconds_0"], row["seconds_1"]),
     )
 
 
-def _write_parquet(target: str, records: list[GameRecord]) -> None:
+def _is_parquet(path: Path) -> bool:
+    """Whether a file is a table of game records."""
+    pa = _pyarrow()
+    try:
+        metadata = pa.parquet.read_schema(path).metadata
+    except pa.ArrowInvalid:
+        return False
+    return b"board_envs" in (metadata or {})
+
+
+def _write_parquet(target: str, records: list[GameRecord], ours: _Ours) -> None:
     pa = _pyarrow()
     text, small, large, real = pa.string(), pa.int32(), pa.int64(), pa.float64()
     schema = pa.schema(
@@ -299,35 +329,22 @@ def _write_parquet(target: str, records: list[GameRecord]) -> None:
         metadata={"board_envs": str(FORMAT)},
     )  # fmt: skip
     rows = [
-        {
-            "game": record.game,
-            "parameters": json.dumps(dict(record.parameters), sort_keys=True),
+        record.to_columns()
+        | {
             "player_0": record.agents[0],
             "player_1": record.agents[1],
-            "seed_0": record.seeds[0],
-            "seed_1": record.seeds[1],
-            "opening_plies": len(record.opening),
-            "opening_number": record.opening_number,
             "actions": list(record.actions),
-            "ending": record.ending.value,
-            "offender": record.offender,
             "winner": record.winner,
             "margin": record.margin,
-            "final": record.final,
-            "start": record.start,
-            "detail": record.detail,
-            "version": record.version,
-            "headers": json.dumps(dict(record.headers), sort_keys=True),
-            "seconds_0": record.seconds[0],
-            "seconds_1": record.seconds[1],
         }
         for record in records
     ]
-    write_whole(target, lambda path: pa.parquet.write_table(pa.Table.from_pylist(rows, schema=schema), path))
+    table = pa.Table.from_pylist(rows, schema=schema)
+    write_whole(target, lambda path: pa.parquet.write_table(table, path), ours=ours)
 
 
 _FORMS = {
-    ".txt": _Form(_read_transcripts, _write_transcripts),
-    ".jsonl": _Form(_read_lines, _write_lines),
-    ".parquet": _Form(_read_parquet, _write_parquet),
+    ".txt": _Form(_read_transcripts, _write_transcripts, begins_with(b"game: ")),
+    ".jsonl": _Form(_read_lines, _write_lines, is_record_file),
+    ".parquet": _Form(_read_parquet, _write_parquet, _is_parquet),
 }

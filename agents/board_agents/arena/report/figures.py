@@ -10,6 +10,7 @@ from typing import Any
 from board_agents.arena.records.game_record import GameRecord
 from board_agents.arena.statistics.quality import QualityReport
 from board_agents.arena.tournament import Result
+from board_agents.lowlevel.visible_text import visible
 from board_envs.types import MissingExtraError
 
 _COLOURS = ("#1f5fae", "#d33c32", "#2e7d4f", "#f2a230", "#7a4fa3", "#0f8b8d", "#8a5a2b", "#555555")
@@ -23,12 +24,17 @@ def figures(result: Result, quality: Mapping[str, QualityReport]) -> dict[str, s
         MissingExtraError: matplotlib is not installed.
 
     """
-    drawn = {
-        "Ratings with 95 % intervals": _ratings(result),
-        "Results by seat": _seats(result),
-        "Lengths of the games": _lengths(result.records),
-        "Mean regret by ply": _regret(quality),
-    }
+    try:
+        from matplotlib import rc_context
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("figures", "records") from error
+    with rc_context({"text.parse_math": False}):  # what stands between two "$" of a name is no formula
+        drawn = {
+            "Ratings with 95 % intervals": _ratings(result),
+            "Results by seat": _seats(result),
+            "Lengths of the games": _lengths(result.records),
+            "Mean regret by ply": _regret(quality),
+        }
     return {title: svg for title, svg in drawn.items() if svg}
 
 
@@ -47,7 +53,7 @@ def _ratings(result: Result) -> str:
         for end, value, mark in ((low, rating.low, "<"), (high, rating.high, ">")):
             if not math.isfinite(value):
                 axes.plot([end], [place], mark, color=_COLOURS[0])  # an open end
-    axes.set_yticks(range(len(rated)), [rating.name for rating in rated])
+    axes.set_yticks(range(len(rated)), [visible(rating.name) for rating in rated])
     axes.set_ylim(len(rated) - 0.5, -0.5)
     axes.set_xlabel("rating (Elo points)")
     axes.grid(axis="x", alpha=0.3)
@@ -56,7 +62,7 @@ def _ratings(result: Result) -> str:
 
 def _seats(result: Result) -> str:
     rows = [
-        (f"{standing.name} {'begins' if seat == 0 else 'answers'}", tally)
+        (f"{visible(standing.name)} {'begins' if seat == 0 else 'answers'}", tally)
         for standing in result.standings
         for seat, tally in enumerate(standing.seats)
         if tally.decided
@@ -96,7 +102,7 @@ def _regret(quality: Mapping[str, QualityReport]) -> str:
     for number, (name, report) in enumerate(judged.items()):
         plies = [ply for ply in sorted(report.plies) if report.plies[ply].counted]
         means = [report.plies[ply].mean_regret for ply in plies]
-        axes.plot(plies, means, marker=".", label=name, color=_COLOURS[number % len(_COLOURS)])
+        axes.plot(plies, means, marker=".", label=visible(name), color=_COLOURS[number % len(_COLOURS)])
     axes.set_xlabel("ply")
     axes.set_ylabel(f"mean regret ({next(iter(judged.values())).unit})")
     axes.set_ylim(bottom=0)
@@ -107,10 +113,8 @@ def _regret(quality: Mapping[str, QualityReport]) -> str:
 
 def _new(height: float) -> tuple[Any, Any]:
     """Return a figure and its axes; nothing of matplotlib's windows is loaded."""
-    try:
-        from matplotlib.figure import Figure
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("figures", "records") from error
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(8, height), layout="constrained")
     return figure, figure.add_subplot()
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
 import math
 from collections.abc import Mapping, Sequence
-from html import escape
 from importlib import resources
 from string import Template
 from typing import Any
@@ -20,6 +20,8 @@ from board_agents.arena.statistics.quality import PHASES, Quality, QualityReport
 from board_agents.arena.statistics.ratings import Rating
 from board_agents.arena.statistics.tally import Standing, Tally
 from board_agents.arena.tournament import Result, summarise
+from board_agents.lowlevel.atomic_files import begins_with
+from board_agents.lowlevel.visible_text import visible
 from board_envs.game import Game
 from board_envs.pictures.svg import picture, svg_head, svg_shape
 from board_envs.random import Stream
@@ -27,6 +29,12 @@ from board_envs.types import Outcome
 
 REPLAYED = 100
 """Games that can be replayed on the page, unless asked otherwise."""
+is_report = begins_with(
+    b'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta name="generator" content="board_envs">',
+    b'{"format": "board-envs report ',
+    b"agent,rating,low,high,pool,",
+)
+"""Whether a file is a report: a page, or its numbers as JSON or CSV."""
 EXTREMES = 5
 """How many of the longest and of the shortest games are listed."""
 
@@ -37,6 +45,7 @@ def report_data(
     """Return all numbers of a report; NaN where there is nothing to count."""
     result = summarise(records)
     return {
+        "format": "board-envs report 1",
         "version": board_envs.__version__,
         "game": game.name,
         "parameters": dict(game.parameters),
@@ -62,13 +71,22 @@ def report_csv(
         standing = _standing(result, rating.name)
         judged = quality[rating.name].total if quality and rating.name in quality else Quality()
         numbers = [rating.rating, rating.low, rating.high] if rating.games else [math.nan] * 3
-        row: list[Any] = [rating.name, *(f"{n:.1f}" if math.isfinite(n) else "" for n in numbers), rating.pool]
+        row: list[Any] = [
+            csv_text(rating.name),
+            *(f"{n:.1f}" if math.isfinite(n) else "" for n in numbers),
+            rating.pool,
+        ]
         for tally in standing.seats:
             row += [tally.wins, tally.draws, tally.losses]
         row += [standing.total.unfinished, *(standing.faults[fault] for fault in FAULTS), f"{standing.seconds:.3f}"]
         row += [judged.decisions, judged.counted, *(_number(n) for n in (judged.share_optimal, judged.mean_regret))]
         writer.writerow([*row, judged.blunders])
     return out.getvalue()
+
+
+def csv_text(text: str) -> str:
+    """Return a text as a cell that spreadsheets show and do not compute: "'" before what would begin a formula."""
+    return "'" + text if text.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else text
 
 
 def report_html(
@@ -159,6 +177,11 @@ def replay_data(game: Game[Any], records: Sequence[GameRecord], chosen: Sequence
             }
         )
     return {"head": head, "shapes": list(pool), "games": games}
+
+
+def escape(text: str) -> str:
+    """Return a text as HTML, without control characters."""
+    return html.escape(visible(text))
 
 
 def _title(game: Game[Any]) -> str:

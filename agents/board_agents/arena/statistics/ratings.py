@@ -43,9 +43,9 @@ class Rating:
 
     Attributes:
         name: the agent.
-        rating: points; the mean of its pool's core is 0, or the anchor has the value it was given.
-        low: lower end of the interval, -inf where the games set no bound.
-        high: upper end, inf where the games set no bound.
+        rating: points; the mean of its pool's core is 0, or the anchor has the value it was given. NaN without games.
+        low: lower end of the interval, -inf where the games set no bound, NaN without games.
+        high: upper end, inf where the games set no bound, NaN without games.
         pool: agents with the same number are connected by games; other pools' ratings do not compare.
         games: games with a result that the rating rests on.
 
@@ -65,7 +65,7 @@ class Ratings:
 
     Attributes:
         agents: ratings, best first within each pool.
-        first_move: the advantage of beginning, in points, of each pool with games.
+        first_move: the advantage of beginning, in points, of each pool; NaN in one without games.
         first_move_interval: (low, high) of each.
         pools: how many pools there are.
         notes: what a reader must know before believing the numbers.
@@ -117,6 +117,13 @@ def rate(
     pools = _components(met)
     for number, members in enumerate(pools):
         fixed = members.index(index[anchor]) if anchor is not None and index[anchor] in members else None
+        if not met[np.ix_(members, members)].any():
+            # One agent without a game that counts: the prior alone would give it a rating that nothing supports.
+            result.append(Rating(order[members[0]], math.nan, math.nan, math.nan, number, 0))
+            advantages.append(math.nan)
+            intervals.append((math.nan, math.nan))
+            notes.append(f"{order[members[0]]}: no games with a result, no rating")
+            continue
         pool = _Pool(score[:, members][:, :, members], count[:, members][:, :, members], fixed)
         rated, advantage, interval = pool.fit(resamples, seed)
         shift = anchor_rating if fixed is not None else 0.0
@@ -263,8 +270,6 @@ def _components(met: NDArray[np.bool_]) -> list[list[int]]:
 
 def _notes(entries: Sequence[Rating], pool: _Pool) -> list[str]:
     notes: list[str] = []
-    if pool.size == 1:
-        return [f"{entries[0].name}: no games with a result, no rating"]
     for entry in entries:
         if math.isinf(entry.high) and math.isinf(entry.low):
             notes.append(f"{entry.name}: the results set no bound to its rating on either side")
@@ -278,7 +283,7 @@ def _notes(entries: Sequence[Rating], pool: _Pool) -> list[str]:
 
 
 def to_json(ratings: Ratings) -> dict[str, Any]:
-    """Return plain data; an open end is null."""
+    """Return plain data; an open end, and whatever no game supports, is null."""
 
     def number(value: float) -> float | None:
         return round(value, 1) if math.isfinite(value) else None

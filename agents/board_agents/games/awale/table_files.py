@@ -150,7 +150,10 @@ def write_level(
     depths: Iterable[NDArray[np.uint8]],
     threads: int = 1,
 ) -> LevelStatistics:
-    """Write one level, given in parts, whole or not at all; OSError names the file (FileExistsError: one of another kind). Two threads take a half each."""
+    """Write one level, given in parts, whole or not at all; two threads take a half each.
+
+    OSError names the file (FileExistsError: there is one that is no table).
+    """
 
     def write_half(target: Path, begin: int, parts: Iterable[NDArray[Any]]) -> None:
         with target.open("r+b") as half:

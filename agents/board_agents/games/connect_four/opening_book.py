@@ -181,7 +181,9 @@ class Book:
         if not isinstance(facts, dict) or facts.get("kind") != KIND:
             raise BookError(f"{os.fspath(path)} is no {KIND}")
         if facts.get("version") not in (1, VERSION):
-            raise BookError(f"{os.fspath(path)} has version {facts.get('version')!r}; this program reads 1 and {VERSION}")
+            raise BookError(
+                f"{os.fspath(path)} has version {facts.get('version')!r}; this program reads 1 and {VERSION}"
+            )
         if _digest(facts, body) != facts.get("sha256"):
             raise BookError(f"{os.fspath(path)} is damaged: its checksum does not match")
         size = [facts.get(key) for key in ("rows", "columns", "connect", "plies")]
@@ -202,7 +204,7 @@ class Book:
         return book
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the book; an older one is replaced by a whole one, FileExistsError if a file of that name is no book."""
+        """Write the book; a whole one replaces an older one. FileExistsError if there is a file that is no book."""
         body = zlib.compress(np.concatenate(self.scores).tobytes(), 9)
         rows, columns, connect = self.size
         facts = {
