@@ -89,12 +89,14 @@ def test_reversi_weights_are_not_written_over_it(foreign):
 
 
 def test_books_are_not_written_over_it(foreign):
-    from board_agents.games.connect_four.opening_book import Book, build_book
-    from board_agents.games.connect_four.solver import ConnectFourSolver
+    from board_agents.games.connect_four.opening_book import Book
 
     with pytest.raises(FileExistsError, match="theirs"):
         Book.empty(4, 5, 4, 2).save(foreign)
     pytest.importorskip("numba")
+    from board_agents.games.connect_four.book_building import build_book
+    from board_agents.games.connect_four.solver import ConnectFourSolver
+
     solver = ConnectFourSolver(make_game("connect-four", rows=4, columns=5), 1)
     with pytest.raises(FileExistsError, match="theirs"):
         build_book(solver, 2, foreign)

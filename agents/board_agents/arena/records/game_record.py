@@ -108,9 +108,11 @@ class GameRecord:
                 raise RecordError(f"a record's {name} cannot be {_short(values)}")
         for value in self.agents:
             _check_text("agents", value)
-        for name, value in self.headers.items():
-            _check_text("headers", name)
-            _check_text("headers", value)
+        try:
+            for pair in headers_of(self.headers).items():
+                _check_text("headers", "".join(pair))
+        except TypeError as error:
+            raise RecordError(f"a record's {error}") from error
         for value in self.seconds:
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < math.inf:
                 raise RecordError(f"a record's seconds are two numbers from 0 up, not {_short(value)}")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from board_agents.arena.records.game_record import Ending, GameRecord, RecordError
+from board_agents.arena.records.game_record import GameRecord, RecordError
 from board_agents.lowlevel.atomic_files import write_whole
 from board_envs.forms import Item, find_form, read_file, write_text
 from board_envs.game import Game
@@ -72,19 +72,12 @@ def record_of(game: Game[Any], item: Item, number: int, report: Callable[[Remark
         remarks.append(Remark(item.line, "result", f"margin {item.margin} stated, its moves lead to {margin}"))
     for remark in remarks:
         report(remark)
-    return GameRecord(
-        game=game.name,
-        parameters=dict(game.parameters),
+    return GameRecord.of_game(
+        game,
+        item.actions,
+        state,
         agents=item.players or ("?", "?"),
-        seeds=(0, 0),
-        opening=(),
         opening_number=number,
-        actions=item.actions,
-        ending=Ending.FINISHED if over else Ending.UNFINISHED,
-        offender=-1,
-        winner=winner if over else int(Outcome.ONGOING),
-        margin=margin,
-        final=game.format(state),
         start="" if item.start is None else game.format(item.start),
         detail="; ".join(remark.text for remark in remarks),
         headers=dict(item.headers),
