@@ -55,7 +55,12 @@ def test_what_is_written_reads_as_the_same(name, form):
         elif known.kind == "game":
             over = game.is_terminal(state)
             item = replace(item, players=(f"A {seed}", "B"), winner=int(game.winner(state)) if over else -1)
+        try:
+            write_text(game, [item], form)
+        except PositionError:  # a few ends that a form has no word for
+            continue
         items.append(item)
+    assert len(items) >= 10
     again = list(read_text(game, write_text(game, items, form), form))
     assert [item.error for item in again] == [""] * len(items)
     for item, other in zip(items, again, strict=True):
@@ -98,7 +103,7 @@ def test_pieces_that_do_not_read_are_told_by_line_and_the_rest_goes_on():
         (1, False, "position"),
         (3, True, "moves"),
         (4, False, "moves"),
-        (5, True, "moves"),
+        (5, True, "heaps"),
         (6, False, "position"),
     ]
     items = list(read_text(game, "1. 1:2 2:3\n2. 3:1\n\n1. 1:9\n1. 1:1 *\n"))

@@ -7,6 +7,7 @@ import functools
 import numpy as np
 
 from board_envs.game import Game, Symmetry, check_int
+from board_envs.games.awale.forms import make_forms
 from board_envs.games.awale.notation import AwaleNotation
 from board_envs.games.awale.rules import PITS_LIMIT, RULESETS, SEEDS_LIMIT, State, make_rules, memory, own
 from board_envs.types import Int8
@@ -64,4 +65,5 @@ def _make(pits: int, seeds: int, ruleset: str) -> Game[State]:
         decoder=decode,
         symmetries=symmetries,
         own=own,
+        outside_forms=make_forms,
     )

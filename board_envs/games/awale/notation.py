@@ -8,9 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from board_envs._bits import ZERO
-from board_envs.games.awale.rules import SPARE, State, make_settle, pits_of, row_of
+from board_envs.games.awale.rules import PITS_LIMIT, SPARE, State, make_settle, pits_of, row_of
 from board_envs.types import IllegalActionError, PositionError
 
+LETTERS = ("ABCDEFGH", "abcdefgh")
+"""Names of each seat's pits, from its first anticlockwise."""
+_PITS = "01234567"
 _POSITION = re.compile(r"([^;\s]*)(?:;(\S*))?(?:\s+([^\sm]\S*))?(?:\s+(mat))?")
 
 
@@ -21,7 +24,7 @@ class AwaleNotation:
     and the other's after ";", then the seat to move. A game that a mat ended with an odd seed left says "mat" at last.
     """
 
-    legend = "a pit of the side to move, counted from 0 at the left as drawn"
+    legend = "a pit of the side to move, counted from 0 at the left as drawn, or its letter: A ... first, a ... second"
 
     def __init__(self, pits: int, seeds: int, ruleset: str) -> None:
         self.pits, self.total, self.ruleset = pits, 2 * pits * seeds, ruleset
@@ -90,15 +93,24 @@ class AwaleNotation:
         return str(action)
 
     def text_to_action(self, state: State, text: str) -> int:
-        """Read a pit of the mover, counted from 0."""
+        """Read a pit of the mover: its number, from 0, or its letter, from A for player_0 and from a for player_1."""
         text = text.strip()
-        if not (text.isascii() and text.isdigit() and len(text) <= 9 and int(text) < self.pits):
-            raise IllegalActionError(f"{text!r} is no pit; the mover's pits are 0 to {self.pits - 1}")
-        return int(text)
+        pit = (_PITS + LETTERS[state.seat]).find(text) if len(text) == 1 else -1
+        if pit < 0 and len(text) == 1 and LETTERS[1 - state.seat].find(text) in range(self.pits):
+            raise IllegalActionError(
+                f"{text!r} is a pit of player_{1 - state.seat}, and player_{state.seat} is to move; capitals are "
+                "player_0's pits, small letters player_1's"
+            )
+        if pit < 0 or pit % PITS_LIMIT >= self.pits:
+            raise IllegalActionError(
+                f"{text!r} is no pit; the mover's pits are 0 to {self.pits - 1}, or {LETTERS[state.seat][0]} to "
+                f"{LETTERS[state.seat][self.pits - 1]}"
+            )
+        return pit % PITS_LIMIT
 
     def split_moves(self, text: str) -> list[str]:
-        """Cut at the spaces; one word is cut into digits ("031")."""
-        words = text.split()
+        """Cut at commas or blanks; one word is cut into characters ("031", "CdA"). A pit is one character."""
+        words = text.split(",") if "," in text else text.split()
         return list(words[0]) if len(words) == 1 else words
 
     def join_moves(self, moves: list[str]) -> str:

@@ -9,6 +9,7 @@ from itertools import permutations
 import numpy as np
 
 from board_envs.game import Game, Symmetry, check_int
+from board_envs.games.nim.forms import make_forms
 from board_envs.games.nim.notation import NimNotation
 from board_envs.games.nim.rules import State, make_rules
 from board_envs.types import Int8
@@ -64,4 +65,5 @@ def _make(heaps: tuple[int, ...], misere: bool) -> Game[State]:
         unit="win",
         decoder=decode,
         symmetries=symmetries,
+        outside_forms=make_forms,
     )

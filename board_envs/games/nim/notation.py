@@ -83,8 +83,8 @@ class NimNotation:
         return self.action_of(heap, count)
 
     def split_moves(self, text: str) -> list[str]:
-        """Cut at the spaces."""
-        return text.split()
+        """Cut at commas or blanks."""
+        return text.split(",") if "," in text else text.split()
 
     def join_moves(self, moves: list[str]) -> str:
         """Join with spaces."""
