@@ -5,6 +5,7 @@ manner of PettingZoo; `env` and `raw_env` make the environment of any game by it
 """
 
 from board_envs import awale_v0, connect_four_v0, nim_v0, reversi_v0
+from board_envs._moved import moved_modules
 from board_envs.registration import env, raw_env, register
 from board_envs.registry import GAMES, game_names, game_parameters, make_game
 from board_envs.version import __version__
@@ -25,3 +26,4 @@ __all__ = [
 ]
 
 register()
+moved_modules({"board_envs.picture": "board_envs.pictures.shapes", "board_envs.render": "board_envs.pictures.svg"})
