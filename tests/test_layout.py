@@ -55,6 +55,7 @@ PLACES = {
     "board_envs/__init__.py": r"^from board_envs import |^    \"[a-z_]+_v0\",$",  # type checkers find the modules here
     "board_envs/registry.py": r'^    "([a-z-]+)": "board_envs\.games\.[a-z_]+",$',  # one line a game
     "agents/board_agents/arena/records/schema.py": r'^Source: "Jeu de Reversi"',  # a document's title
+    "agents/board_agents/_moved.py": "",  # old names of modules
     "agents/board_agents/arena/records/wthor.py": "",
     "agents/board_agents/cli/__init__.py": "",
     "agents/board_agents/cli/records_command.py": "",

@@ -37,6 +37,15 @@ class Agent(Protocol):
         ...
 
 
+@runtime_checkable
+class Closeable(Protocol):
+    """An agent that holds something open: a program, a file, a connection."""
+
+    def close(self) -> None:
+        """Let it go."""
+        ...
+
+
 class GameAgent(ABC):
     """Base of agents that think about states. Subclasses write `choose`.
 
@@ -143,10 +152,9 @@ def takes_state(agent: Any) -> bool:
 
 
 def close_agent(agent: Any) -> None:
-    """Close an agent that holds a program or a file open: one that has a method ``close``."""
-    close = getattr(agent, "close", None)
-    if callable(close):
-        close()
+    """Close an agent that holds a program or a file open."""
+    if isinstance(agent, Closeable) and not isinstance(agent, type):
+        agent.close()
 
 
 def observation_of(game: Game[Any], state: Any) -> dict[str, NDArray[np.int8]]:

@@ -1,4 +1,4 @@
-"""What oracles and searches share: limits of one question, and how one is broken off.
+"""What oracles and searches share: limits of one question, and the abilities that not all of them have.
 
 The protocol itself, ``action_values(state) -> {action: exact value for the mover} | None``, is
 `board_envs.types.Oracle`.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -83,3 +84,61 @@ class Reduced(Protocol):
     """
 
     missing: str | None
+
+
+@runtime_checkable
+class HasUnit(Protocol):
+    """An oracle that says what its values count; others count in the game's own unit.
+
+    Attributes:
+        unit: the name of the unit, e.g. "discs".
+
+    """
+
+    unit: str
+
+
+@runtime_checkable
+class HasLine(Protocol):
+    """An oracle that knows a line of best play."""
+
+    def line(self, state: Any) -> Sequence[int] | None:
+        """Return the actions of best play to the end, [] if the game is over, None where it is out of reach."""
+        ...
+
+
+class Finding(Protocol):
+    """What a search found in a position.
+
+    Attributes:
+        action: the action chosen.
+        depth: plies looked ahead.
+
+    """
+
+    @property
+    def action(self) -> int: ...  # noqa: D102
+
+    @property
+    def depth(self) -> int: ...  # noqa: D102
+
+    def value_for(self, seat: int) -> float:
+        """Return the position's value in a seat's view."""
+        ...
+
+
+@runtime_checkable
+class MaybeExact(Protocol):
+    """A finding that says whether its values are exact; others are estimates."""
+
+    @property
+    def exact(self) -> bool: ...  # noqa: D102
+
+
+@runtime_checkable
+class Analyst(Protocol):
+    """Anything that values unfinished positions by a search, such as the agents that look ahead."""
+
+    def analyse(self, state: Any) -> Finding:
+        """Return what a search finds in an unfinished position."""
+        ...

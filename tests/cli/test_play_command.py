@@ -227,7 +227,7 @@ def test_an_agent_that_cannot_begin_is_told(play):
     ("arguments", "told"),
     [
         ([], "which game?"),
-        (["chess"], "no game 'chess'"),
+        (["chess"], "unknown game 'chess'"),
         (["nim", "-o", "gredy"], "did you mean 'greedy'"),
         (["nim", "--seat", "2"], "0, 1 or random"),
         (["nim", "--seed", "-3"], "-3"),

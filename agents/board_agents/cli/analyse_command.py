@@ -28,6 +28,7 @@ from board_agents.cli.console import (
     print_json,
     read_game,
 )
+from board_agents.oracle import HasLine
 from board_agents.registry import default_oracle, make_estimator, make_oracle, oracle_parameters
 from board_agents.search.interpreted import SearchResult
 from board_agents.support import exact_unit, load, support_of, value_unit
@@ -262,9 +263,8 @@ def _estimator(game: Game[Any]) -> Any:
 
 def best_line(game: Game[Any], oracle: Oracle, state: Any, values: dict[int, float]) -> list[int]:
     """Return best play to the end, as far as the oracle knows it: its own line if it has one, else its best values."""
-    line = getattr(oracle, "line", None)
-    if line is not None:
-        return [int(action) for action in line(state) or ()]
+    if isinstance(oracle, HasLine):
+        return [int(action) for action in oracle.line(state) or ()]
     actions: list[int] = []
     while values:
         best = max(values.values())

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from board_agents.agent import Agent
+from board_agents.agent import Agent, close_agent
 from board_agents.arena.play.decisions import AgentFaultError, build_agent, decide, guarded
 from board_agents.arena.records.game_record import GameRecord, RecordError
 from board_agents.arena.records.storage import is_database, is_record_file
@@ -119,9 +119,7 @@ class Table:
     def close(self) -> None:
         """Let agents go that hold a program or a file open."""
         for agent in self.agents.values():
-            close = getattr(agent, "close", None)
-            if callable(close):
-                close()
+            close_agent(agent)
 
     # -- a game's course ----------------------------------------------------------------------------------------------
 

@@ -18,9 +18,10 @@ import numpy as np
 
 from board_agents.arena.records.game_record import GameRecord, RecordError, parameters_of
 from board_agents.arena.records.schema import SCHEMA_VERSION, Base, GameRow, Meta, Player, PositionRow, Run
+from board_agents.oracle import Analyst, MaybeExact
 from board_envs.game import Game, ternary_code
 from board_envs.registry import make_game
-from board_envs.types import IllegalActionError, MissingExtraError, Outcome
+from board_envs.types import IllegalActionError, MissingExtraError, Oracle, Outcome
 
 try:
     from sqlalchemy import Engine, Executable, create_engine, event, func, inspect, select, text
@@ -305,11 +306,11 @@ def analyse_position(game: Game[Any], state: Any, analyst: Any) -> dict[str, Any
     """
     seat = game.current_player(state)
     active = 1 if seat == 0 else -1
-    if hasattr(analyst, "analyse"):
+    if isinstance(analyst, Analyst):
         found = analyst.analyse(state)
         action, evaluation, depth = found.action, float(found.value_for(0)), int(found.depth)
-        exact = bool(getattr(found, "exact", False))  # players that solve the end say so
-    elif hasattr(analyst, "action_values"):
+        exact = isinstance(found, MaybeExact) and bool(found.exact)
+    elif isinstance(analyst, Oracle):
         values = analyst.action_values(state)
         if values is None:
             return None

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from board_agents.arena.records.game_record import GameRecord
+from board_agents.oracle import HasUnit
 from board_envs.game import Game
 from board_envs.random import Stream
 from board_envs.types import Oracle
@@ -287,7 +288,7 @@ def _remembering(game: Game[Any], oracle: Oracle) -> Callable[[Any], dict[int, f
 
 def unit_of(oracle: Any, game: Game[Any]) -> str:
     """Return the unit of an oracle's values: its own word for it, or the game's."""
-    return str(getattr(oracle, "unit", game.unit))
+    return str(oracle.unit) if isinstance(oracle, HasUnit) else game.unit
 
 
 @functools.cache
