@@ -129,7 +129,8 @@ class Form:
         rule: how the form's values count, where the game's oracle knows several ways: its parameter ``rule=``.
         suffixes: lower-case endings of files that are of this form whatever is in them.
         read_file: (path) -> Items of a file that is no text, or has neighbours; only with `suffixes`.
-        write_file: (Items, path) -> None, its inverse.
+        write_file: (Items) -> bytes of the file by its ending, the first of `suffixes`; other endings are files beside
+            it (names, say) that `read_file` finds there.
 
     """
 
@@ -144,7 +145,7 @@ class Form:
     rule: str = ""
     suffixes: tuple[str, ...] = ()
     read_file: Callable[[Path], Iterable[Item]] | None = None
-    write_file: Callable[[Sequence[Item], Path], None] | None = None
+    write_file: Callable[[Sequence[Item]], Mapping[str, bytes]] | None = None
 
     def __post_init__(self) -> None:
         """Refuse a kind that no reader knows."""
@@ -414,14 +415,9 @@ def common_forms(game: Any, first: str = "White", second: str = "Black") -> tupl
         return " ".join(filter(None, words))
 
     def read_pgn(text: str) -> Iterator[Item]:
-        tags, at = dict[str, str](), 0
-        while match := _TAG.match(text, at):
-            tags[match[1]] = re.sub(r"\\(.)", r"\1", match[2])
-            at = match.end()
-        if not text[at:].strip() and not {"FEN", "Result"} & set(tags):
-            raise PositionError(f"{short(text)}: tags without moves or a result")
+        tags, moves = read_tags(text)
         start = read_position(game, tags["FEN"]) if "FEN" in tags else None
-        item = read_body(text[at:], start)
+        item = read_body(moves, start)
         players = (tags.get(first, "?"), tags.get(second, "?")) if first in tags or second in tags else None
         rest = {key: tag for key, tag in tags.items() if key not in (first, second, "FEN", "SetUp", "Result")}
         yield replace(item, players=players, headers=rest)
@@ -435,8 +431,7 @@ def common_forms(game: Any, first: str = "White", second: str = "Black") -> tupl
         tags["Result"] = result(item)
         if item.start is not None:
             tags |= {"SetUp": "1", "FEN": game.format(item.start)}
-        shown = [f'[{key} "{_escaped(tag)}"]' for key, tag in tags.items()]
-        return "\n".join([*shown, " ".join(filter(None, [body(item), result(item)]))])
+        return write_tags(tags) + " ".join(filter(None, [body(item), result(item)]))
 
     opening = game.legal_actions(game.initial_state())[:1]
     move = game.write_moves(opening)
@@ -464,8 +459,26 @@ def common_forms(game: Any, first: str = "White", second: str = "Black") -> tupl
     )
 
 
-def _escaped(text: str) -> str:
-    return re.sub(r'(["\\])', r"\\\1", " ".join(text.split()))
+def read_tags(text: str) -> tuple[dict[str, str], str]:
+    """Read the tag pairs that a PGN-like game begins with; return them and the text after them.
+
+    Raises:
+        PositionError: nothing follows the tags, and they tell neither a position nor a result.
+
+    """
+    tags, at = dict[str, str](), 0
+    while match := _TAG.match(text, at):
+        tags[match[1]] = re.sub(r"\\(.)", r"\1", match[2])
+        at = match.end()
+    if not text[at:].strip() and not {"FEN", "Result"} & set(tags):
+        raise PositionError(f"{short(text)}: tags without moves or a result")
+    return tags, text[at:]
+
+
+def write_tags(tags: Mapping[str, str]) -> str:
+    """Write tag pairs, one a line; line breaks in a value become blanks."""
+    escaped = {key: re.sub(r'(["\\])', r"\\\1", " ".join(value.split())) for key, value in tags.items()}
+    return "".join(f'[{key} "{value}"]\n' for key, value in escaped.items())
 
 
 def _numbered_games(text: str) -> Iterator[tuple[int, str]]:

@@ -1,12 +1,14 @@
 """Games of people: WTHOR files made here byte by byte."""
 
 import struct
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from board_agents.arena.records.game_record import Ending, RecordError
+from board_agents.arena.records.outside_forms import export_games, import_games
 from board_agents.arena.records.text_formats import read_records, write_records
-from board_agents.arena.records.wthor import read_wthor
 from board_envs import make_game
 from board_envs.games.reversi import score
 from board_envs.random import Stream
@@ -32,6 +34,12 @@ def wthor(games, *, size=8, count=None):
         squares = bytes(10 * int(move[1]) + "abcdefgh".index(move[0]) + 1 for move in moves)
         data += struct.pack("<3H2B60s", 7, 11, 12, black_score, 32, squares)
     return data
+
+
+def read_wthor(source, report):
+    for form, record in import_games(source, GAME, report):
+        assert form == "wthor"
+        yield record
 
 
 @pytest.fixture
@@ -67,8 +75,8 @@ def test_unfinished_games_and_wrong_scores_are_kept_and_illegal_ones_left_out(fi
     remarks = []
     records = list(read_wthor(file(wthor(games, size=0)), remarks.append))
     assert [(remark.line, remark.kind) for remark in remarks] == [(2, "unfinished"), (3, "result"), (4, "left out")]
-    assert str(black + 1) in remarks[1].text
-    assert "move 2" in remarks[2].text
+    assert "stated, its moves lead to" in remarks[1].text
+    assert "ply 2 (d3): not legal" in remarks[2].text
     assert [record.opening_number for record in records] == [1, 2, 3, 5]
     assert records[1].ending is Ending.UNFINISHED
     assert records[1].detail == "unfinished after 20 moves"
@@ -98,3 +106,28 @@ def test_a_byte_that_is_no_square_is_told(file):
 def test_other_and_cut_files_are_refused(file, data, message):
     with pytest.raises(RecordError, match=message):
         list(read_wthor(file(data), lambda remark: None))
+
+
+def test_records_keep_a_file_byte_for_byte(file, tmp_path):
+    """Through records in a file of ours and back, unfinished games and wrong scores among them."""
+    moves, black = random_moves(1)
+    source = file(wthor([(moves, black), (moves[:20], 40), (moves, black + 1), random_moves(5)]))
+    kept, target = str(tmp_path / "kept.jsonl"), tmp_path / "again.wtb"
+    write_records(kept, read_wthor(source, lambda remark: None))
+    assert export_games(target, read_records(kept), "wthor") == 4
+    assert target.read_bytes() == Path(source).read_bytes()
+    assert not target.with_suffix(".jou").exists()
+
+
+def test_names_beside_a_file_are_not_overwritten(file, tmp_path):
+    records = [replace(record, headers={}) for record in read_wthor(file(wthor([random_moves(1)])), print)]
+    target = tmp_path / "new.wtb"
+    target.with_suffix(".jou").write_bytes(b"somebody's")
+    with pytest.raises(RecordError, match=r"new\.jou is there already"):
+        export_games(target, records, "wthor")
+    assert not target.exists()
+    assert target.with_suffix(".jou").read_bytes() == b"somebody's"
+    target.with_suffix(".jou").unlink()
+    export_games(target, records, "wthor")
+    assert sorted(path.name for path in tmp_path.glob("new.*")) == ["new.jou", "new.trn", "new.wtb"]
+    assert [record.agents for record in read_wthor(target, print)] == [records[0].agents]

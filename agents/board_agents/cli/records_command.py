@@ -6,7 +6,6 @@ import csv
 import inspect
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,12 +14,10 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from board_agents.arena.records.game_record import GameRecord
 from board_agents.arena.records.outside_forms import Remark, export_games
 from board_agents.arena.records.outside_forms import import_games as read_outside_games
 from board_agents.arena.records.storage import is_database
 from board_agents.arena.records.text_formats import read_records, write_records
-from board_agents.arena.records.wthor import read_wthor
 from board_agents.arena.report.page import csv_text
 from board_agents.cli.console import (
     AsJson,
@@ -120,7 +117,7 @@ def import_games(
     if form is not None:
         find_form(game, form)
     with busy("importing"):
-        found = list(_imported(existing(source), game, form, remarks))
+        found = list(read_outside_games(existing(source), game, remarks.append, form))
         if found:
             written = write_records(target, (record for _, record in found), into, overwrite=overwrite)
     forms = dict(Counter(taken for taken, _ in found))
@@ -143,17 +140,6 @@ def import_games(
         markup=False,
     )
     return 0
-
-
-def _imported(source: str, game: Any, form: str | None, remarks: list[Remark]) -> Iterator[tuple[str, GameRecord]]:
-    suffix = Path(source).suffix.lower()
-    if form is None and suffix == ".wtb" and not any(suffix in known.suffixes for known in game.forms):
-        if game.name != "reversi" or game.parameters["size"] != 8:
-            raise UserError("a .wtb file holds games of reversi on 8 x 8")
-        for record in read_wthor(source, remarks.append):
-            yield "wthor", record
-        return
-    yield from read_outside_games(source, game, remarks.append, form)
 
 
 def check(source: Source, run: Run = None, json: AsJson = False) -> None:

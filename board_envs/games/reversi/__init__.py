@@ -24,6 +24,7 @@ from board_envs.games.reversi.board import (
     square_of,
     state_of,
 )
+from board_envs.games.reversi.forms import make_forms
 from board_envs.games.reversi.moves import legal_moves
 from board_envs.games.reversi.notation import ReversiNotation
 from board_envs.games.reversi.rules import SIZES, State, bit_index, board_mask, make_rules
@@ -84,6 +85,7 @@ def _make(size: int) -> Game[State]:
         unit="discs",
         decoder=decode_observation,
         symmetries=functools.partial(_symmetries, size),
+        outside_forms=make_forms,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -119,11 +119,20 @@ def export_games(target: str | Path, records: Iterable[GameRecord], form: str) -
     items = [item_of(record) for record in kept]
     try:
         if chosen.write_file is not None:
-            whole: Callable[[Sequence[Item], Path], None] = chosen.write_file
-            write_whole(target, lambda path: whole(items, path))
+            _write_files(Path(target), chosen.write_file(items), chosen.suffixes[0])
         else:
             text = write_text(game, items, form)
             write_whole(target, lambda path: path.write_text(text, encoding="utf-8"))
     except PositionError as error:
         raise RecordError(f"{target}: {error}") from error
     return len(items)
+
+
+def _write_files(target: Path, contents: Mapping[str, bytes], own: str) -> None:
+    """Write a file and those that belong beside it; RecordError, and nothing is written, if others are there."""
+    files = {target if ending == own else target.with_suffix(ending): data for ending, data in contents.items()}
+    for path, data in files.items():
+        if path != target and path.exists() and path.read_bytes() != data:
+            raise RecordError(f"{path} is there already, and {target} needs another; choose another name")
+    for path, data in files.items():
+        write_whole(path, lambda part, data=data: part.write_bytes(data))  # type: ignore[misc]  # a default binds data
