@@ -229,7 +229,7 @@ def read_text(game: Any, text: str, form: str | None = None) -> Iterator[Item]:
 
 def read_one(game: Any, text: str, form: str | None = None) -> Item:
     """Return the one position or game of a text; PositionError or IllegalActionError says what is wrong."""
-    chosen = find_form(game, form) if form is not None else _whole_form(game, text) or _line_form(game, text)
+    chosen = find_form(game, form) if form is not None else _whole_form(game, text) or _form_of_piece(game, text)
     whole = chosen.split is not None
     items = list(read_text(game, text, chosen.name) if whole else _read(game, text, chosen, form is not None))
     if len(items) != 1:
@@ -248,6 +248,15 @@ def read_position(game: Any, text: str) -> Any:
             if form.kind == "position" and form.name != POSITION and form.sniff(text):
                 return read_one(game, text, form.name).state
         raise
+
+
+def own_text(game: Any, text: str) -> str:
+    """Return a position's text in the game's own notation, a text of that notation as it is; PositionError if none."""
+    try:
+        game.notation.parse(text)
+    except PositionError:
+        return str(game.format(read_position(game, text)))
+    return text
 
 
 def read_file(game: Any, path: str | Path, form: str | None = None) -> Iterator[Item]:
@@ -271,9 +280,10 @@ def _whole_form(game: Any, text: str) -> Form | None:
     return next((form for form in game.forms if form.split is not None and form.sniff(text)), None)
 
 
-def _line_form(game: Any, text: str) -> Form:
+def _form_of_piece(game: Any, text: str) -> Form:
+    """Return the first form that takes a line; a whole game may stand on one."""
     for form in game.forms:
-        if form.split is None and form.sniff(text):
+        if form.sniff(text):
             found: Form = form
             return found
     return find_form(game, POSITION)  # an empty text
@@ -294,7 +304,7 @@ def _read(game: Any, piece: str, form: Form, asked: bool) -> Iterator[Item]:
 
 
 def _read_piece(game: Any, piece: str, line: int, chosen: Form | None) -> Iterator[Item]:
-    form = chosen or _line_form(game, piece)
+    form = chosen or _form_of_piece(game, piece)
     try:
         for item in _read(game, piece, form, chosen is not None):
             yield replace(item, form=form.name, line=line + item.line - 1)
@@ -440,7 +450,7 @@ def common_forms(game: Any, first: str = "White", second: str = "Black") -> tupl
             "pgn",
             "game",
             "games with tag pairs and numbered moves, as in PGN",
-            f'[{first} "Ada"]\n[{second} "Blaise"]\n[Result "*"]\n\n1. {move} *',
+            f'[{first} "first"]\n[{second} "second"]\n[Result "*"]\n\n1. {move} *',
             sniff=_TAG.match,
             read=read_pgn,
             write=write_pgn,

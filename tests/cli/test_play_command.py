@@ -318,3 +318,25 @@ def test_a_terminal_game_with_ctrl_c():
     assert "the game stands at" in terminal.text
     assert "board-envs: stopped" in terminal.text
     assert "Traceback" not in terminal.text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["connect-four", "--moves", "ddec"], "-------/-------/-------/-------/---O---/--OXX-- 0"),
+        (["connect-four", "--moves", "1. d d 2. e c"], "-------/-------/-------/-------/---O---/--OXX-- 0"),
+        (["nim", "--start", "1-4-2 1"], "1,4,2 1"),
+        (["nim", "--start", "1-4-2 1", "--moves", "2:4"], "1,0,2 0"),
+        (["awale", "--start", "4-4-0-5-5-5-5-4-4-4-4-4-0-0-N"], "5,4,4,4,4,4,4,4,0,5,5,5;0,0 1"),
+    ],
+)
+def test_a_game_begins_from_any_form(play, arguments, text):
+    code, out, _ = play(["board", "quit"], *arguments, "-o", "human")
+    assert code == 0
+    assert out.count(text) == 2
+
+
+def test_moves_are_no_position(play):
+    code, out, err = play([], "nim", "--moves", "1-4-2")
+    assert (code, out) == (2, "")
+    assert "--moves '1-4-2' is a position; --start begins from one" in err

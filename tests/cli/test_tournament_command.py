@@ -8,7 +8,9 @@ import pytest
 from cli_common import PROGRAM
 
 from board_agents.arena.records.storage import RecordFile
+from board_agents.arena.records.text_formats import read_records
 from board_agents.arena.statistics.tally import standings
+from board_envs import make_game
 
 
 def test_the_table_tells_results_by_seat(run):
@@ -200,3 +202,68 @@ def test_ctrl_c_shows_what_was_played(tmp_path):
     data = json.loads(out)
     assert 0 < data["played"] < data["planned"] == 20000
     assert abs(len(RecordFile(file).read()) - data["played"]) <= 1
+
+
+def test_openings_of_a_file_are_played_from_both_seats(run, tmp_path):
+    source = tmp_path / "openings.txt"
+    source.write_text("1:2 2:1\n\nnonsense\n1 4 5\n0 0 0\n1:1 2:1 3:5\n1. 1:3\n")
+    arguments = (
+        "tournament",
+        "nim",
+        "-a",
+        "random,greedy",
+        "--openings",
+        source,
+        "--records",
+        tmp_path / "games.jsonl",
+    )
+    code, out, err = run(*arguments, "--json")
+    assert code == 0
+    assert f"{source}, line 3: " in err
+    assert f"{source}, line 5: the game is over after this opening (0,0,0 0)" in err
+    assert err.count("\n") == 2
+    data = json.loads(out)
+    assert (data["games_per_pair"], data["planned"]) == (8, 8)
+    assert data["openings"] == {"file": str(source), "read": 4, "forms": {"moves": 2, "heaps": 1, "numbered": 1}}
+    records = list(read_records(str(tmp_path / "games.jsonl")))
+    game = make_game("nim")
+    begun = [(record.start, record.opening, record.agents) for record in records]
+    fourth = tuple(game.read_moves("1:3"))
+    first, third = tuple(game.read_moves("1:2 2:1")), tuple(game.read_moves("1:1 2:1 3:5"))
+    seats = [("random", "greedy"), ("greedy", "random")]
+    assert begun == [
+        (start, opening, agents)
+        for start, opening in [("", first), ("1,4,5 0", ()), ("", third), ("", fourth)]
+        for agents in seats
+    ]
+    for record in records:
+        assert record.actions[: len(record.opening)] == record.opening
+    text = run(*arguments)[1]
+    assert f"openings of {source}: moves (2), heaps (1), numbered (1)" in text
+    code, out, _ = run(*arguments[:-2], "--opening-plies", 1, "-n", 10, "--records", tmp_path / "more.jsonl")
+    assert code == 0
+    more = list(read_records(str(tmp_path / "more.jsonl")))
+    assert [record.opening for record in more[::2]] == [first[:1], (), third[:1], fourth, first[:1]]
+
+
+def test_openings_that_cannot_be(run, tmp_path):
+    source = tmp_path / "openings.txt"
+    source.write_text("0 0 0\n")
+    for arguments, told in (
+        (["--openings", source], "no opening of nim in it"),
+        (["--openings", source, "--start", "1,1,1"], "--start names none beside it"),
+        (["--openings", source, "--opening-plies", -1], "0 or more, not -1"),
+        (["--openings", tmp_path / "none.txt"], "there is no such file"),
+        (["--openings", tmp_path], str(tmp_path)),
+    ):
+        code, out, err = run("tournament", "nim", "-a", "random,greedy", *arguments)
+        assert (code, out) == (2, "")
+        assert told in err.splitlines()[-1]
+
+
+def test_a_start_in_any_form_is_kept_in_the_games_own_notation(run, tmp_path):
+    code, _, _ = run(
+        "tournament", "nim", "-a", "random,greedy", "-n", 2, "--start", "1-4-5", "--records", tmp_path / "g.jsonl"
+    )
+    assert code == 0
+    assert {record.start for record in read_records(str(tmp_path / "g.jsonl"))} == {"1,4,5 0"}

@@ -9,10 +9,11 @@ from itertools import combinations
 from typing import Any
 
 from board_agents.arena.play.decisions import Builder, as_builder, check_builders, play_game
-from board_agents.arena.play.openings import make_openings
+from board_agents.arena.play.openings import Opening, make_openings
 from board_agents.arena.records.game_record import GameRecord, task_key
 from board_agents.arena.statistics.ratings import Ratings, rate
 from board_agents.arena.statistics.tally import Pair, Standing, Tally, distinct_games, first_mover, pairs, standings
+from board_envs.forms import own_text
 from board_envs.game import Game
 
 _SEED_BITS = 63
@@ -93,6 +94,7 @@ def plan(
     seed: int = 0,
     opening_plies: int | None = None,
     start: str = "",
+    openings: Sequence[Opening] | None = None,
 ) -> list[Task]:
     """Lay out a round robin.
 
@@ -106,19 +108,28 @@ def plan(
         seed: decides openings and agents' seeds.
         opening_plies: length of the openings; None finds it, see `make_openings`.
         start: a position all games begin from, as text; empty for the usual one.
+        openings: these in their order, and again in turn, instead of random ones; without `opening_plies` and `start`.
 
     """
     if len(names) < 2 or len(set(names)) < len(names):
         raise ValueError(f"a tournament needs two or more agents of different names, not {list(names)}")
     if games < 1:
         raise ValueError(f"every pair plays 1 game or more, not {games}")
-    openings = make_openings(game, (games + 1) // 2, seed, plies=opening_plies, start=start)
+    count = (games + 1) // 2
+    if openings is None:
+        start = own_text(game, start) if start else ""
+        drawn = make_openings(game, count, seed, plies=opening_plies, start=start)
+        openings = [Opening(start, actions) for actions in drawn]
+    elif not openings or start or opening_plies is not None:
+        raise ValueError("openings are one or more, and come without opening_plies and start")
     tasks = []
-    for number, opening in enumerate(openings):
+    for number in range(count):
+        opening = openings[number % len(openings)]
         for a, b in combinations(names, 2):
             for agents in ((a, b), (b, a))[: games - 2 * number]:
                 seeds = agent_seed(seed, (number, *agents), 0), agent_seed(seed, (number, *agents), 1)
-                tasks.append(Task(game.name, dict(game.parameters), agents, seeds, opening, number, start))
+                parameters = dict(game.parameters)
+                tasks.append(Task(game.name, parameters, agents, seeds, opening.actions, number, opening.start))
     return tasks
 
 
@@ -173,6 +184,7 @@ def tournament(
     seed: int = 0,
     opening_plies: int | None = None,
     start: str = "",
+    openings: Sequence[Opening] | None = None,
     time_limit: float | None = None,
     max_plies: int | None = None,
     anchor: str | None = None,
@@ -190,6 +202,7 @@ def tournament(
         seed: the same seed gives the same games.
         opening_plies: random plies before the agents take over; None finds the length, 0 begins at the start.
         start: a position to begin from, as text.
+        openings: begin with these instead of random plies, each from both seats; see `play.openings.read_openings`.
         time_limit: seconds a move may take.
         max_plies: cap on a game's length; beyond it a game is unfinished.
         anchor: agent whose rating is fixed at 0.
@@ -202,7 +215,8 @@ def tournament(
 
     """
     entrants = name_entrants(agents)
-    tasks = plan(game, list(entrants), games, seed=seed, opening_plies=opening_plies, start=start)
+    names = list(entrants)
+    tasks = plan(game, names, games, seed=seed, opening_plies=opening_plies, start=start, openings=openings)
     check_builders(entrants.values(), game)
     records = []
     for record in play(game, entrants, tasks, done=done, time_limit=time_limit, max_plies=max_plies):

@@ -16,6 +16,8 @@ from board_agents.registry import agent_names, agent_parameters
 from board_envs.registration import gymnasium_id, module_name, pettingzoo_id
 from board_envs.registry import GAMES, check_name, game_module, game_names, game_parameters
 
+LONGEST_EXAMPLE = 40
+"""Characters of an example in a table."""
 _ENTRY = re.compile(r"\s+(\w+): (.*)")
 
 
@@ -47,10 +49,25 @@ def command(
     for entry in entries:
         ids.add_row(entry["name"], entry["gymnasium_id"], entry["pettingzoo_id"], entry["module"])
     console.print(ids)
+    if name is not None:
+        for entry in entries:
+            console.print(_forms_table(entry))
     players = Table("agent", "parameters", title="Agents (name:key=value,key=value)", title_justify="left")
     for agent in agents:
         players.add_row(Text(str(agent["name"])), Text(", ".join(agent["parameters"])))
     console.print(players)
+
+
+def _forms_table(entry: dict[str, Any]) -> Table:
+    """Return the forms of a game for people; examples of several lines are for --json."""
+    title = f"Forms of {entry['name']}, which analyse, play, tournament and records read; * those that are written"
+    table = Table("form", "kind", "what it is", "example", title=title, title_justify="left")
+    for form in entry["forms"]:
+        example = form["example"].splitlines()[:1] or [" ".join(form["suffixes"])]
+        shown = example[0] if len(example[0]) <= LONGEST_EXAMPLE else example[0][:LONGEST_EXAMPLE] + "..."
+        name = form["name"] + (" *" if form["written"] else "")
+        table.add_row(Text(name), form["kind"], Text(form["description"]), Text(shown))
+    return table
 
 
 def describe(name: str) -> dict[str, Any]:
@@ -69,6 +86,17 @@ def describe(name: str) -> dict[str, Any]:
         "observation_shape": game.observation_shape,
         "unit": game.unit,
         "longest_game": game.max_plies,
+        "forms": [
+            {
+                "name": form.name,
+                "kind": form.kind,
+                "description": form.description,
+                "example": form.example,
+                "written": form.write is not None or form.write_file is not None,
+                "suffixes": list(form.suffixes),
+            }
+            for form in game.forms
+        ],
     }
 
 

@@ -19,6 +19,7 @@ from board_agents.cli.console import Parameters, UserError, busy, game_title, re
 from board_agents.lowlevel.atomic_files import write_whole
 from board_agents.lowlevel.visible_text import visible
 from board_agents.registry import make_agent, make_oracle
+from board_envs.forms import own_text, read_one
 from board_envs.game import Game
 from board_envs.random import Stream, check_seed
 from board_envs.types import IllegalActionError, MissingExtraError, Outcome, SpecError
@@ -126,15 +127,20 @@ class Table:
     def begin(self, start: str, moves: str) -> None:
         """Set up the first position, and play moves given as text."""
         game = self.game
-        self.start = start
-        self.states, self.actions = [game.parse(start) if start else game.initial_state()], []
-        texts = game.notation.split_moves(moves)
-        try:
-            for text in texts:
-                self.play(game.text_to_action(self.states[-1], text))
-        except IllegalActionError as error:
-            number = len(self.actions)
-            raise IllegalActionError(f"move {number + 1} ({texts[number]!r}): {error}") from None
+        self.start = own_text(game, start) if start else ""
+        first, actions = game.parse(start) if start else game.initial_state(), list[int]()
+        if start and moves:
+            actions = game.read_moves(moves, first)
+        elif moves:
+            item = read_one(game, moves)
+            if item.start is not None:
+                first, self.start = item.start, game.format(item.start)
+            if not item.actions and not game.same_position(item.state, first):
+                raise UserError(f"--moves {moves!r} is a position; --start begins from one")
+            actions = list(item.actions)
+        self.states, self.actions = [first], []
+        for action in actions:
+            self.play(action)
 
     def play(self, action: int) -> None:
         """Play an action."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Annotated, Any
@@ -14,6 +15,7 @@ from rich.text import Text
 
 import board_envs
 from board_agents.arena.play.decisions import build_agent
+from board_agents.arena.play.openings import Opening, read_openings
 from board_agents.arena.records.game_record import FAULTS, GameRecord
 from board_agents.arena.records.storage import open_records
 from board_agents.arena.report.summary import to_data
@@ -28,6 +30,7 @@ from board_agents.cli.console import (
     Parameters,
     UserError,
     err,
+    existing,
     game_title,
     out,
     print_json,
@@ -39,6 +42,8 @@ from board_envs.game import Game
 from board_envs.random import check_seed
 
 INTERRUPTED = 130
+GAMES = 20
+"""Games of every two agents, unless said otherwise."""
 
 
 def command(
@@ -53,11 +58,29 @@ def command(
             "A piece key=value belongs to the agent before it.",
         ),
     ],
-    games: Annotated[int, typer.Option("--games", "-n", help="Games of every two agents, half from each seat.")] = 20,
+    games: Annotated[
+        int | None,
+        typer.Option(
+            "--games",
+            "-n",
+            help="Games of every two agents, half from each seat; 20, or with --openings two for each opening.",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Decides openings and agents' chances; same seed, same games.")] = 0,
     param: Parameters = None,
     opening_plies: Annotated[
-        int | None, typer.Option(help="Random plies before the agents take over; as many as it needs unless given.")
+        int | None,
+        typer.Option(
+            help="Random plies before the agents take over, as many as it needs unless given; with --openings, how "
+            "many of each opening's moves are played."
+        ),
+    ] = None,
+    openings: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Begin with the positions, lists of moves or games of this file, in any form, each from both seats.",
+        ),
     ] = None,
     start: Annotated[str, typer.Option(metavar="POSITION", help="Begin all games from this position.")] = "",
     anchor: Annotated[str | None, typer.Option(metavar="SPEC", help="The agent whose rating is fixed at 0.")] = None,
@@ -90,8 +113,10 @@ def command(
     entrants = name_entrants(spec for text in agents for spec in split_specs(text))
     if len(entrants) < 2:
         raise UserError(f"a tournament needs two agents or more; --agents gives {', '.join(entrants) or 'none'}")
-    if games < 1:
+    if games is not None and games < 1:
         raise UserError(f"--games is 1 or more, not {games}")
+    if openings is not None and start:
+        raise UserError("--openings brings the positions to begin from; --start names none beside it")
     if anchor is not None and anchor not in entrants:
         raise UserError(f"--anchor {anchor!r} is none of the agents: {', '.join(entrants)}")
     for option, value in (("--time-limit", time_limit), ("--max-plies", max_plies)):
@@ -99,8 +124,15 @@ def command(
             raise UserError(f"{option} is above 0, not {value}")
     for builder in entrants.values():
         build_agent(builder, game)  # tells an impossible agent before the first game
+    book = None if openings is None else _read_openings(game, openings, opening_plies)
+    if games is None:
+        games = GAMES if book is None else 2 * len(book)
     try:
-        tasks = plan(game, list(entrants), games, seed=check_seed(seed), opening_plies=opening_plies, start=start)
+        if book is None:
+            tasks = plan(game, list(entrants), games, seed=check_seed(seed), opening_plies=opening_plies, start=start)
+        else:
+            lines = [opening for _, opening in book]
+            tasks = plan(game, list(entrants), games, seed=check_seed(seed), openings=lines)
     except ValueError as error:
         raise UserError(str(error)) from error
     test = _read_sprt(sprt, list(entrants))
@@ -128,12 +160,35 @@ def command(
     decided = None if test is None else test.result()
     if json:
         data = as_data(game, result, seed=seed, games=games, planned=len(tasks))
+        if book is not None:
+            data["openings"] = {"file": openings, "read": len(book), "forms": _forms(book)}
         print_json(data if decided is None else data | {"sprt": asdict(decided)})
     else:
         _show(game, result, seed, games, len(tasks))
+        if book is not None:
+            forms = ", ".join(f"{form} ({count})" for form, count in _forms(book).items())
+            out().print(f"openings of {openings}: {forms}", markup=False)
         if test is not None:
             out().print(test.text(), markup=False)
     return INTERRUPTED if stopped else 0
+
+
+def _read_openings(game: Game[Any], source: str, plies: int | None) -> list[tuple[str, Opening]]:
+    """Read a file of openings; what is wrong is reported by line, and UserError if nothing is left."""
+    if plies is not None and plies < 0:
+        raise UserError(f"--opening-plies is 0 or more, not {plies}")
+
+    def report(line: int, text: str) -> None:
+        err().print(f"{source}, line {line}: {text}", markup=False, soft_wrap=True)
+
+    book = read_openings(game, existing(source), report, plies=plies)
+    if not book:
+        raise UserError(f"{source}: no opening of {game.name} in it")
+    return book
+
+
+def _forms(book: list[tuple[str, Opening]]) -> dict[str, int]:
+    return dict(Counter(form for form, _ in book))
 
 
 class _Test:

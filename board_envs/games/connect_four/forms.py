@@ -215,7 +215,7 @@ def make_forms(game: Any) -> tuple[Form, ...]:
             "pons",
             "moves",
             "moves, a blank and the score, as in Pons' test files",
-            game.write_moves([0]) + " -1",
+            "477751 17",
             sniff=pons.fullmatch,
             read=read_pons,
             write=write_pons,

@@ -1,9 +1,12 @@
-"""Seeded random openings, so that agents that always answer alike do not play one game again and again."""
+"""Openings, random by a seed or read from a file, so that agents that always answer alike do not repeat one game."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
 
+from board_envs.forms import read_file
 from board_envs.game import Game
 from board_envs.random import Stream
 
@@ -11,6 +14,61 @@ FIRST_DEPTH = 2
 """Plies of an opening, as long as there are enough different ones of that length."""
 DRAWS = 32
 """Draws in vain after which openings grow by a ply."""
+
+
+class Opening(NamedTuple):
+    """How a game begins.
+
+    Attributes:
+        start: a position as text, empty for the usual one.
+        actions: moves from there; the game goes on after them.
+
+    """
+
+    start: str
+    actions: tuple[int, ...]
+
+
+def read_openings(
+    game: Game[Any],
+    source: str | Path,
+    report: Callable[[int, str], None],
+    *,
+    plies: int | None = None,
+    form: str | None = None,
+) -> list[tuple[str, Opening]]:
+    """Return (form, opening) of each position, list of moves or game of a file, in any form of the game.
+
+    Args:
+        game: the game.
+        source: the file.
+        report: called with (line, what is wrong) for what does not read, and for openings that end the game; these are
+            left out.
+        plies: of longer lists of moves and games, the first ones only.
+        form: the only form to read; None finds it.
+
+    Raises:
+        PositionError: the file is none of the form.
+
+    """
+    openings = []
+    for item in read_file(game, source, form):
+        if item.error:
+            report(item.line, item.error)
+            continue
+        if not item.actions:
+            initial = game.same_position(item.state, game.initial_state())
+            opening = Opening("" if initial else game.format(item.state), ())
+        else:
+            opening = Opening("" if item.start is None else game.format(item.start), item.actions[:plies])
+        state = game.parse(opening.start) if opening.start else game.initial_state()
+        for action in opening.actions:
+            state = game.step(state, action)
+        if game.is_terminal(state):
+            report(item.line, f"the game is over after this opening ({game.format(state)})")
+            continue
+        openings.append((item.form, opening))
+    return openings
 
 
 def make_openings(
