@@ -57,9 +57,7 @@ PLACES = {
     "agents/board_agents/arena/records/schema.py": r'^Source: "Jeu de Reversi"',  # a document's title
     "agents/board_agents/_moved.py": "",  # old names of modules
     "agents/board_agents/arena/records/wthor.py": "",
-    "agents/board_agents/cli/__init__.py": "",
     "agents/board_agents/cli/records_command.py": "",
-    "agents/board_agents/cli/tables_command.py": "",
 }
 """Shared file -> the lines of it that name a game."""
 

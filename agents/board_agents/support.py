@@ -10,10 +10,11 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Protocol, cast
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
 
 from board_envs.game import Game
 from board_envs.registry import snake_name
@@ -67,6 +68,62 @@ class HistoryKey(Protocol):
         ...
 
 
+class TablesError(ValueError):
+    """Tables of exact values that cannot be built or read: a wrong size, or a file that is missing or damaged."""
+
+
+@dataclass(frozen=True)
+class TablesReport:
+    """What was built, checked or found, for people and for programs.
+
+    Attributes:
+        data: plain data, printed with ``--json``.
+        summary: one line.
+        header: names of the columns of a list, if there is one.
+        rows: the list's rows.
+
+    """
+
+    data: Mapping[str, Any]
+    summary: str
+    header: tuple[str, ...] = ()
+    rows: Sequence[tuple[str, ...]] = ()
+
+
+Progress: TypeAlias = Callable[[str, float, float], None]
+"""Called with (what is being done, how much is done, how much there is)."""
+
+
+class TablesBuilder(Protocol):
+    """Tables of exact values on disk that ``board-envs tables`` builds.
+
+    Attributes:
+        about: what the tables hold, in a few words.
+        options: names of the sizes they take -> default; None where a size must be given to build them.
+
+    """
+
+    about: str
+    options: Mapping[str, int | None]
+
+    def build(self, options: Mapping[str, int], folder: Path | None, threads: int, progress: Progress) -> TablesReport:
+        """Build what is missing in a folder (None: the default one); a build that was stopped goes on."""
+        ...
+
+
+@runtime_checkable
+class TablesInspector(Protocol):
+    """Tables that can also be checked and described. Options without a default may be absent."""
+
+    def verify(self, options: Mapping[str, int], folder: Path | None, full: bool, progress: Progress) -> TablesReport:
+        """Check the files, with `full` also every value; TablesError names what is wrong."""
+        ...
+
+    def info(self, options: Mapping[str, int], folder: Path | None) -> TablesReport:
+        """Describe what is there."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Support:
     """What agents, oracles and commands know of one game. Everything is optional.
@@ -87,6 +144,7 @@ class Support:
             ``spend()`` for each further position it looks at. Else positions alone are the key.
         outside: name of an outside program or protocol ("open-spiel", ...) -> function ``game -> form | None``, None
             where it does not have these rules; what a form is, the module that speaks the protocol says.
+        tables: name -> class of a `TablesBuilder`, called without arguments.
 
     """
 
@@ -100,6 +158,7 @@ class Support:
     plies: str | None = None
     history_key: str | None = None
     outside: Mapping[str, str] = field(default_factory=dict)
+    tables: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -138,6 +197,11 @@ def own_support() -> dict[str, Support]:
     folder = importlib.import_module("board_agents.games")
     names = sorted(module.name for module in pkgutil.iter_modules(folder.__path__) if module.ispkg)
     return {name: importlib.import_module(f"board_agents.games.{name}").SUPPORT for name in names}
+
+
+def tables_names() -> dict[str, str]:
+    """Return what tables there are: name -> class of a `TablesBuilder`."""
+    return {name: path for record in own_support().values() for name, path in record.tables.items()}
 
 
 @functools.cache

@@ -590,7 +590,7 @@ def test_commands(capsys, tmp_path, monkeypatch):
 
 def test_commands_tell_what_is_wrong(capsys, folder):
     for arguments, why in (
-        (("build", "chess", "--max-total", "3"), "not of 'chess'"),
+        (("build", "chess", "--max-total", "3"), "unknown table 'chess'; known tables: awale, connect-four-book"),
         (("build", "awale", "--pits", "9", "--max-total", "3"), "pits must be an integer from 1 to 8"),
         (("verify", "awale", "--folder", str(folder / "none")), "no tables; build them"),
         (("info", "awale", "--pits", "3", "--folder", str(folder)), "no tables; build them"),

@@ -23,6 +23,7 @@ def references(record):
     yield from record.agents.values()
     yield from record.evaluations.values()
     yield from record.outside.values()
+    yield from record.tables.values()
     for reference in (record.win_value, record.final_value, record.plies, record.history_key):
         if reference is not None:
             yield reference

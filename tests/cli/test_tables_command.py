@@ -40,3 +40,26 @@ def test_a_folder_that_is_none_is_told(run, tmp_path):
     code, out, err = run("tables", "build", "connect-four-book", "--plies", "2", "--folder", path / "inside")
     assert (code, out) == (2, "")
     assert str(path) in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("build", "connect-four-book", "--pits", "3"), "has no --pits; it has: --plies"),
+        (("build", "awale", "--plies", "3", "--max-total", "3"), "has no --plies; it has: --pits, --max-total"),
+        (("build", "awale"), "tables build awale needs --max-total"),
+        (("build", "connect-four-book", "--plies", "17"), "a book goes to 0 .. 16 plies, not 17"),
+        (("info", "connect-four-book"), "has neither verify nor info"),
+        (
+            ("verify", "awales"),
+            "unknown table 'awales' (did you mean 'awale'?); known tables: awale, ",
+        ),
+    ],
+)
+def test_mistakes(run, tmp_path, monkeypatch, arguments, told):
+    monkeypatch.setenv("BOARD_ENVS_TABLES", str(tmp_path / "tables"))
+    code, out, err = run("tables", *arguments)
+    assert (code, out) == (2, "")
+    assert told in err
+    assert err.count("\n") == 1
+    assert not list(tmp_path.iterdir())

@@ -21,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from board_agents.arena.records.game_record import RecordError
         from board_agents.cli.app import make_app
         from board_agents.cli.console import UserError
-        from board_agents.games.awale.table_files import TableError
+        from board_agents.support import TablesError
     except ModuleNotFoundError as error:
         if error.name in ("typer", "rich", "click"):
             return _fail(MissingExtraError("the command line", "cli"))
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         PositionError,
         IllegalActionError,
         RecordError,
-        TableError,
+        TablesError,
         MissingExtraError,
     ) as wrong:
         return _fail(wrong)

@@ -18,6 +18,7 @@ SUPPORT = Support(
         lost="{value} {unit} less than the other from here",
         equal="equal from here",
     ),
+    tables={"awale": "board_agents.games.awale.tables_builder:AwaleTablesBuilder"},
     outside={"open-spiel": "board_agents.games.awale.open_spiel_form:open_spiel_form"},
 )
 

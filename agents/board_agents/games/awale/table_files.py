@@ -11,7 +11,6 @@ import json
 import mmap
 import os
 import struct
-import sys
 import zlib
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from board_agents.lowlevel.atomic_files import begins_with, write_whole
+from board_agents.lowlevel.data_folder import FOLDER_VARIABLE as FOLDER_VARIABLE
+from board_agents.lowlevel.data_folder import default_folder as default_folder
+from board_agents.support import TablesError
 from board_envs._jit import kernel
 from board_envs.games.awale.configurations import count
 
@@ -31,13 +33,11 @@ VERSION = 1
 HEADER = 4096
 GAME, RULESET = "awale", "tamale"
 ENCODING = "enc order; int8 scores of the mover, then uint8 progress depths"
-FOLDER_VARIABLE = "BOARD_ENVS_TABLES"
-"""Environment variable that replaces the default folder of tables."""
 SLICE = 1 << 20
 """Bytes read or written at a time."""
 
 
-class TableError(ValueError):
+class TableError(TablesError):
     """A table that is missing, damaged, of another game or of another format; the message names the file."""
 
 
@@ -76,19 +76,6 @@ class LevelStatistics:
     deepest: int
     scores_crc32: int
     depths_crc32: int
-
-
-def default_folder() -> Path:
-    """Return where tables are kept: $BOARD_ENVS_TABLES, or "board_envs/tables" in the user's data folder."""
-    if named := os.environ.get(FOLDER_VARIABLE):
-        return Path(named)
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = str(Path.home() / "Library" / "Application Support")
-    else:
-        base = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
-    return Path(base) / "board_envs" / "tables"
 
 
 def folder_of(pits: int, folder: str | os.PathLike[str] | None = None) -> Path:

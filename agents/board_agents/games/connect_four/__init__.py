@@ -19,6 +19,7 @@ SUPPORT = Support(
         "pons", "pons", won="wins in {plies} plies", lost="loses in {plies} plies", equal="draws in {plies} plies"
     ),
     plies="board_agents.games.connect_four.exact_values:pons_plies",
+    tables={"connect-four-book": "board_agents.games.connect_four.book_builder:ConnectFourBookBuilder"},
     outside={"open-spiel": "board_agents.games.connect_four.open_spiel_form:open_spiel_form"},
 )
 

@@ -25,6 +25,12 @@ STEP_SECONDS = 2.0
 """About so long positions are solved between two looks at progress and the time to save: a few hard ones, or many."""
 
 
+def check_plies(plies: int) -> None:
+    """Raise BookError for a length that books do not have."""
+    if not 0 <= plies <= MOST_PLIES:
+        raise BookError(f"a book goes to 0 .. {MOST_PLIES} plies, not {plies!r}")
+
+
 def build_book(
     solver: ConnectFourSolver,
     plies: int,
@@ -49,8 +55,7 @@ def build_book(
     """
     target = pathlib.Path(path)
     unfinished = target.with_name(target.name + ".partial")
-    if not 0 <= plies <= MOST_PLIES:
-        raise BookError(f"a book goes to 0 .. {MOST_PLIES} plies, not {plies!r}")
+    check_plies(plies)
     book = Book.empty(*solver.size, plies)
     if unfinished.exists():
         earlier = Book.load(unfinished, partial=True)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from board_agents.games.connect_four.geometry import geometry, has_lines, mirror
 from board_agents.lowlevel.atomic_files import begins_with, read_bytes, write_whole
+from board_agents.support import TablesError
 from board_envs.game import Game
 from board_envs.games.connect_four import State
 from board_envs.types import Words
@@ -35,7 +36,7 @@ SHIPPED = {(6, 7, 4): "book_6x7_4.bin"}
 """Size -> file beside this one."""
 
 
-class BookError(ValueError):
+class BookError(TablesError):
     """A file that is no intact book of the size asked for."""
 
 
