@@ -56,8 +56,7 @@ PLACES = {
     "board_envs/registry.py": r'^    "([a-z-]+)": "board_envs\.games\.[a-z_]+",$',  # one line a game
     "agents/board_agents/arena/records/schema.py": r'^Source: "Jeu de Reversi"',  # a document's title
     "agents/board_agents/_moved.py": "",  # old names of modules
-    "agents/board_agents/arena/records/wthor.py": "",
-    "agents/board_agents/cli/records_command.py": "",
+    "agents/board_agents/cli/records_command.py": r'.*"--game", .* = "reversi",$',  # the default of version 0.1.0
 }
 """Shared file -> the lines of it that name a game."""
 

@@ -67,7 +67,7 @@ MOVED: dict[str, str | tuple[str, ...]] = {
     "board_agents.arena.store": "board_agents.arena.records.database",
     "board_agents.arena.schema": "board_agents.arena.records.schema",
     "board_agents.arena.queries": "board_agents.arena.records.queries",
-    "board_agents.arena.wthor": "board_agents.arena.records.wthor",
+    "board_agents.arena.wthor": "board_envs.games.reversi.wthor",
     "board_agents.arena.minari": "board_agents.arena.records.minari_datasets",
     "board_agents.arena.tally": "board_agents.arena.statistics.tally",
     "board_agents.arena.ratings": "board_agents.arena.statistics.ratings",
