@@ -1,10 +1,12 @@
 """The opening book that comes with the package: whole, complete, and right where it is solved again."""
 
+import json
+
 import numpy as np
 import pytest
 
 from board_agents.games.connect_four import Book, ConnectFourSolver, PerfectConnectFourAgent, default_solver
-from board_agents.games.connect_four.opening_book import derive, positions_by_stones
+from board_agents.games.connect_four.opening_book import BookError, derive, positions_by_stones
 from board_envs import make_game
 
 pytest.importorskip("numba")
@@ -50,3 +52,16 @@ def test_first_moves_of_perfect_play():
         assert agent.solver.action_values(state)[action] == agent.solver.score(state)
         state = GAME.step(state, action)
     assert agent.solver.score(state) == 1
+
+
+@pytest.mark.parametrize("change", [("plies", 4, 3), ("connect", 4, 3), ("rows", 4, 5), ("entries", None, 1)])
+def test_the_head_of_a_book_is_under_its_checksum(tmp_path, change):
+    name, before, after = change
+    path = tmp_path / "book"
+    Book.empty(4, 5, 4, 4).save(path)
+    head, _, body = path.read_bytes().partition(b"\n")
+    facts = json.loads(head)
+    assert before in (None, facts[name])
+    path.write_bytes(json.dumps(facts | {name: after}).encode() + b"\n" + body)
+    with pytest.raises(BookError, match="checksum does not match"):
+        Book.load(path, partial=True)

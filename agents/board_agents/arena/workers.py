@@ -11,6 +11,8 @@ import contextlib
 import functools
 import gc
 import itertools
+import os
+import threading
 import time
 import warnings
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
@@ -27,6 +29,7 @@ CHUNK_SECONDS = 0.5
 """How long a chunk is meant to take: a chunk costs some milliseconds whatever its size, and is lost with its worker."""
 CHUNKS_A_WORKER = 2
 """Chunks that the games left would make for each worker at least: they shrink towards the end, where workers wait."""
+_WATCH_SECONDS = 0.5
 ATTEMPTS = 3
 """How often the same games may take their worker down before the run is given up."""
 
@@ -119,7 +122,8 @@ def _play_open(
         finished, attempts = 0, 0
         while finished < len(tasks):
             chunks = Chunks(tasks[finished:], number)
-            jobs = (joblib.delayed(_play_chunk)(game, entrants, chunk, time_limit, max_plies) for chunk in chunks)
+            parent = os.getpid() if backend == "loky" else None
+            jobs = (joblib.delayed(_play_chunk)(parent, game, entrants, part, time_limit, max_plies) for part in chunks)
             results = _stream(joblib, jobs, number) if backend == "loky" else _waves(joblib, jobs, number)
             try:
                 for records, seconds in results:
@@ -175,18 +179,33 @@ def _waves(joblib: Any, jobs: Iterator[Any], number: int) -> Generator[Any, None
 
 
 def _play_chunk(
+    parent: int | None,
     game: Game[Any],
     entrants: dict[str, Builder],
     tasks: Sequence[Task],
     time_limit: float | None,
     max_plies: int | None,
 ) -> tuple[list[GameRecord], float]:
-    """Return the records of a chunk, and the seconds that it took."""
+    """Return the records of a chunk, and the seconds that it took; a worker ends with its `parent` process."""
+    if parent not in (None, os.getpid()):
+        _end_with(parent)
     begun = time.perf_counter()
     records = list(play(game, entrants, tasks, time_limit=time_limit, max_plies=max_plies))
     seconds = time.perf_counter() - begun
     _settle()
     return records, seconds
+
+
+@functools.cache
+def _end_with(parent: int) -> None:
+    """Let this worker end when the process that it works for is gone: a killed one cannot say so."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_WATCH_SECONDS)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 @functools.cache

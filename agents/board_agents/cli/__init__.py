@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -9,8 +11,8 @@ from typing import Any
 from board_agents.lowlevel.visible_text import visible
 from board_envs.types import IllegalActionError, MissingExtraError, PositionError, SpecError
 
-USAGE_ERROR, INTERRUPTED = 2, 130
-"""Exit codes: a mistake of the user's, and Ctrl-C."""
+USAGE_ERROR, INTERRUPTED, PIPE_CLOSED = 2, 130, 141
+"""Exit codes: a mistake of the user's, Ctrl-C, and a reader of the output that has gone."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -29,6 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     usage_error: Any = typer.BadParameter.__base__  # click's, which typer brings along under changing names
     try:
         code = make_app()(list(sys.argv[1:] if arguments is None else arguments), "board-envs", standalone_mode=False)
+        sys.stdout.flush()  # a full disk is reported here, not by the interpreter's last words
     except usage_error as error:
         message = str(error.format_message())
         if not message.startswith("Usage:"):
@@ -49,11 +52,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = INTERRUPTED
     except OSError as error:
         if error.filename is None:
-            raise
+            return _output_failed(error)
         return _fail(f"{error.filename}: {error.strerror}")
     if code == INTERRUPTED:
         print("board-envs: stopped", file=sys.stderr)
     return int(code or 0)
+
+
+def _output_failed(error: OSError) -> int:
+    """Report that standard output cannot be written; who reads a pipe and closes it has read enough."""
+    with contextlib.suppress(OSError, ValueError):  # no descriptor behind it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left would fail again at the exit
+    return PIPE_CLOSED if isinstance(error, BrokenPipeError) else _fail(f"output: {error.strerror or error}")
 
 
 def _fail(message: object) -> int:

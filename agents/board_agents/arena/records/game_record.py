@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import reprlib
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from enum import Enum
 from typing import Any
@@ -23,8 +22,13 @@ _COLUMNS = ("game", "opening_number", "offender", "final", "start", "detail", "v
 
 
 _NUMBERS = {"seeds": 63, "opening": 31, "opening_number": 31, "actions": 31, "offender": 31, "winner": 31, "margin": 31}
-_SURROGATE = re.compile("[\ud800-\udfff]")
 """Fields of whole numbers, and the bits that every form (database, Parquet) has for them beside the sign."""
+_SEVERAL: dict[str, Container[int]] = {"seeds": (2,), "opening": range(1 << 31), "actions": range(1 << 31)}
+"""Fields of several numbers, and how many these may be."""
+_MOST_SECONDS = 1e15
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_REPR = reprlib.Repr()
+_REPR.maxstring = 200
 
 
 class RecordError(ValueError):
@@ -99,12 +103,15 @@ class GameRecord:
             raise RecordError(f"a record's parameters are names with values, not {_short(self.parameters)}")
         for name, bits in _NUMBERS.items():
             values = getattr(self, name)
-            for value in values if isinstance(values, tuple) else (values,):
+            several = name in _SEVERAL
+            if isinstance(values, tuple) is not several or (several and len(values) not in _SEVERAL[name]):
+                raise RecordError(f"a record's {name} cannot be {_short(values)}")
+            for value in values if several else (values,):
                 if isinstance(value, bool) or not isinstance(value, int) or not -(1 << bits) <= value < 1 << bits:
                     raise RecordError(f"a record's {name}: {_short(value)} is no integer of {bits + 1} bits")
-        for name in ("agents", "seeds", "seconds", "opening", "actions"):
+        for name in ("agents", "seconds"):
             values = getattr(self, name)
-            if not isinstance(values, tuple) or (name in ("agents", "seeds", "seconds") and len(values) != 2):
+            if not isinstance(values, tuple) or len(values) != 2:
                 raise RecordError(f"a record's {name} cannot be {_short(values)}")
         for value in self.agents:
             _check_text("agents", value)
@@ -114,8 +121,8 @@ class GameRecord:
         except TypeError as error:
             raise RecordError(f"a record's {error}") from error
         for value in self.seconds:
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < math.inf:
-                raise RecordError(f"a record's seconds are two numbers from 0 up, not {_short(value)}")
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= _MOST_SECONDS:
+                raise RecordError(f"a record's seconds are from 0 to {_MOST_SECONDS:g}, not {_short(value)}")
         if not isinstance(self.ending, Ending):
             raise RecordError(f"a record's ending cannot be {_short(self.ending)}")
         if self.offender not in ((0, 1) if self.ending in FAULTS else (-1,)):
@@ -262,7 +269,7 @@ class GameRecord:
         try:
             states = [game.parse(self.start) if self.start else game.initial_state()]
         except PositionError as error:
-            raise RecordError(f"the start of a record of {self.game}: {error}") from error
+            raise RecordError(f"the start of a record of {self.game}: {str(error)[:400]}") from error
         try:
             for action in self.actions:
                 states.append(game.step(states[-1], action))
@@ -274,7 +281,9 @@ class GameRecord:
     def check_end(self, game: Game[Any], state: Any) -> None:
         """Raise RecordError if `state`, which the moves lead to, is not the end that the record tells."""
         if game.format(state) != self.final:
-            raise RecordError(f"a record of {self.game} ends in {self.final!r} but replays to {game.format(state)!r}")
+            raise RecordError(
+                f"a record of {self.game} ends in {_short(self.final)} but replays to {game.format(state)!r}"
+            )
         if self.ending is Ending.FINISHED:
             winner = int(game.winner(state))
         elif self.ending is Ending.UNFINISHED:
@@ -339,4 +348,4 @@ def _check_text(name: str, value: Any) -> None:
 
 def _short(value: Any) -> str:
     """Return a value for a message; what a file holds may be of any size."""
-    return reprlib.repr(value)
+    return _REPR.repr(value)

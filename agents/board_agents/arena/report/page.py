@@ -86,7 +86,8 @@ def report_csv(
 
 def csv_text(text: str) -> str:
     """Return a text as a cell that spreadsheets show and do not compute: "'" before what would begin a formula."""
-    return "'" + text if text.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else text
+    text = visible(text)  # csv leaves a carriage return without quotes, and readers begin a line there
+    return "'" + text if text.startswith(("=", "+", "-", "@", "\t", "\n")) else text
 
 
 def report_html(
@@ -168,8 +169,8 @@ def replay_data(game: Game[Any], records: Sequence[GameRecord], chosen: Sequence
         games.append(
             {
                 "number": number + 1,
-                "agents": record.agents,
-                "result": _result(record),
+                "agents": [visible(name) for name in record.agents],
+                "result": visible(_result(record)),
                 "opening": len(record.opening),
                 "moves": moves,
                 "seats": seats,
