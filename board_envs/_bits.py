@@ -278,20 +278,31 @@ def _shuffled(planes: list[NDArray[np.intp]]) -> Callable[[Writer], Writer]:
 
 
 def _emit_without_owner(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    return _without_owner(context, builder, signature.args[0], args[0])
+
+
+def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    from numba import types
     from numba.core import cgutils
 
-    view = context.make_array(signature.args[0])(context, builder, args[0])
-    view.meminfo = cgutils.get_null_value(view.meminfo.type)
-    view.parent = cgutils.get_null_value(view.parent.type)
-    return view._getvalue()
+    if isinstance(kind, types.Array):
+        view = context.make_array(kind)(context, builder, value)
+        view.meminfo = cgutils.get_null_value(view.meminfo.type)
+        view.parent = cgutils.get_null_value(view.parent.type)
+        return view._getvalue()
+    if isinstance(kind, types.BaseTuple):
+        for place, item in enumerate(kind):
+            part = _without_owner(context, builder, item, builder.extract_value(value, place))
+            value = builder.insert_value(value, part, place)
+    return value
 
 
-A = TypeVar("A", bound=NDArray[Any])
+A = TypeVar("A", bound="NDArray[Any] | tuple[Any, ...]")
 
 
 @instruction(lambda array: array(array), _emit_without_owner)
 def borrowed(array: A) -> A:
-    """Return an array that compiled code does not count references to; the caller holds the array meanwhile.
+    """Return an array, or a tuple of arrays, that compiled code does not count references to; the caller holds them.
 
     Each row taken of a counted array costs two atomic operations, which is more than a move in a simple game.
     """

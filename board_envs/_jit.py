@@ -29,17 +29,30 @@ F = TypeVar("F", bound=Callable[..., Any])
 _lock = threading.RLock()
 _pending: list[Callable[[], None]] = []
 """What numba has to be told once it is imported."""
+_INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""Options of functions that only compiled code calls: an entry from Python would only take time to compile."""
 _PATIENCE = 1.0
 """Seconds before a compilation is announced."""
 
 
 def jitable(function: F) -> F:
     """Mark a function that runs interpreted and that compiled code may call too."""
+    return _callable_compiled(function)
 
+
+def inlined(function: F) -> F:
+    """Mark a function as `jitable`, and let compiled code hold a copy of it wherever it is called.
+
+    For the parts of a long kernel: to hand on a workspace of many arrays costs more than such a part.
+    """
+    return _callable_compiled(function, forceinline=True)
+
+
+def _callable_compiled(function: F, **options: bool) -> F:
     def register() -> None:
         from numba.extending import register_jitable
 
-        register_jitable(function)
+        register_jitable(**_INNER, **options)(function)
 
     _pending.append(register)
     return function
@@ -118,7 +131,7 @@ def _with_form(function: F, form: tuple[Any, ...], choose: Callable[[], Callable
     def register() -> None:
         from numba.extending import overload
 
-        overload(function, strict=False)(choose())
+        overload(function, strict=False, jit_options=_INNER)(choose())
 
     function.compiled_form = form  # type: ignore[attr-defined]  # a function takes attributes
     _pending.append(register)

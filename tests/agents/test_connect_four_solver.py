@@ -25,6 +25,7 @@ from board_agents.games.connect_four import (
     score_of_plies,
 )
 from board_agents.games.connect_four.opening_book import positions_by_stones
+from board_agents.games.connect_four.solver_kernels import LIMIT
 from board_envs import make_game
 from board_envs.types import Outcome, PositionError, SpecError
 
@@ -171,9 +172,9 @@ def test_interpreted_is_compiled():
         bounds = np.full((len(words), 2), 16, np.int64) * [-1, 1]
         (stack,) = solver._stacks
         stack.begin()
-        stack.control[4] = 10**9
+        stack.control[LIMIT] = 10**9
         kernel = stack.kernel.function if interpreted else stack.kernel
-        assert kernel(positions, bounds, *stack.arrays) == 1
+        assert kernel(positions, bounds, stack.workspace) == 1
         results.append((bounds.tolist(), stack.nodes, solver._big.tobytes(), stack.small.tobytes()))
     assert results[0] == results[1]
 

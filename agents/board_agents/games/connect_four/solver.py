@@ -74,33 +74,9 @@ class Stack:
         # With room for a huge page, so that it lies in one.
         room = aligned((HUGE_PAGE // 8,), unit=HUGE_PAGE)
         self.small = room[: LINE << min(SMALL_INDEX_BITS, facts.key_bits)]
-        depth = rows * columns + 1
         self.kernel = stack.make_search(rows, columns, connect)
-        self.control = np.zeros(stack.CONTROL, np.int64)
-        self.history = aligned((stack.HISTORY,), np.int16)
-        lanes = max(8, columns)
-        # In the order of the kernel's parameters, which names them.
-        self.arrays = (
-            aligned((depth,)),
-            aligned((depth,)),
-            aligned((depth,)),
-            aligned((depth + 2,)),
-            aligned((depth,)),
-            aligned((depth, stack.FRAME), np.int64),
-            aligned((depth, lanes), np.int64),
-            aligned((depth, lanes)),
-            aligned((depth, lanes)),
-            aligned((3 * lanes,)),
-            aligned((lanes,)),
-            big,
-            self.small,
-            busy,
-            self.history,
-            stack.square_values(rows, columns, connect),
-            self.control,
-        )
-        self.control[stack.BIG_BITS] = (big.size // LINE).bit_length() - 1
-        self.control[stack.SMALL_BITS] = (self.small.size // LINE).bit_length() - 1
+        self.workspace = stack.make_workspace(rows, columns, connect, big, self.small, busy)
+        self.control, self.history = self.workspace.control, self.workspace.history
 
     @property
     def nodes(self) -> int:
@@ -129,7 +105,7 @@ class Stack:
     def go_on(self, positions: Words, bounds: NDArray[np.int64], nodes: int) -> bool:
         """Search up to so many nodes in all since `begin`; whether every position is done."""
         self.control[stack.LIMIT] = nodes
-        return self.kernel(positions, bounds, *self.arrays) == 1
+        return self.kernel(positions, bounds, self.workspace) == 1
 
     def stop(self) -> None:
         """Make the search that another thread runs pause."""

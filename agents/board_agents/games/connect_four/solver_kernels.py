@@ -12,15 +12,17 @@ next stone but one wins) and at least -((e - 2) // 2).
 from __future__ import annotations
 
 import functools
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from board_agents.games.connect_four.geometry import geometry, make_safe_replies, make_winning_squares
-from board_agents.games.connect_four.transposition_table import layout, make_table
+from board_agents.games.connect_four.transposition_table import LINE, layout, make_table
+from board_agents.lowlevel.aligned_arrays import aligned
 from board_agents.lowlevel.instructions import prefetch
-from board_envs._bits import ONE, ZERO, as_int, clear_lowest, leading_zeros, lowest, popcount
-from board_envs._jit import Kernel, jitable, kernel
+from board_envs._bits import ONE, ZERO, as_int, borrowed, clear_lowest, leading_zeros, lowest, popcount
+from board_envs._jit import Kernel, inlined, jitable, kernel
 from board_envs.games.connect_four.alignments import alignments
 from board_envs.games.connect_four.rules import bit_index, make_has_line
 from board_envs.types import Words
@@ -31,8 +33,8 @@ Ints = NDArray[np.int64]
 BETA, BEST, LOWER, UPPER, STARTED, PREVIOUS = range(6)
 FRAME = 8
 # What a search keeps between two calls (int64).
-POSITION, DEPTH, ENTERING, NODES, LIMIT, STOP, BIG_BITS, SMALL_BITS, GUESS, BEGUN, TOGETHER = range(11)
-CONTROL = 11
+POSITION, DEPTH, ENTERING, NODES, LIMIT, STOP, GUESS, BEGUN, TOGETHER = range(9)
+CONTROL = 9
 NO_GUESS, LEAST = 1000, 1001
 """GUESS of positions of which nothing is known, or whose score is likely to be the lower bound given; else it is the
 score of the position before."""
@@ -77,6 +79,75 @@ UNIT = 5120
 """What one point of a static feature weighs against history."""
 
 
+class Workspace(NamedTuple):
+    """The arrays of one thread's search; depth d is the node after d moves from the root.
+
+    Attributes:
+        own, mask: uint64 (depth,), stones of the side to move and all stones.
+        safe: uint64 (depth,), the moves that do not lose at once.
+        threats: uint64 (depth + 2,), at d the winning squares of the side to move at depth d.
+        untried: uint64 (depth,), the moves not yet searched.
+        frames: int64 (depth, FRAME), columns BETA to PREVIOUS.
+        ranks: int64 (depth, lanes), how good each column's move looks.
+        replies, later_threats: uint64 (depth, lanes), `safe` of the child by each column's move, the move's threats.
+        lanes, keys: uint64 (3 * lanes,) and (lanes,), scratch of one node: see `describe` and `name_children`.
+        big, small: uint64, the transposition tables of positions with many and few empty squares.
+        busy: uint64 (1 << BUSY_BITS,), the keys of what threads search now.
+        history: int16 (HISTORY,).
+        values: int64 (65,), `square_values`.
+        control: int64 (CONTROL,), what a search keeps between two calls.
+        big_bits, small_bits: the tables' numbers of lines, as powers of two.
+
+    """
+
+    own: Words
+    mask: Words
+    safe: Words
+    threats: Words
+    untried: Words
+    frames: Ints
+    ranks: Ints
+    replies: Words
+    later_threats: Words
+    lanes: Words
+    keys: Words
+    big: Words
+    small: Words
+    busy: Words
+    history: NDArray[np.int16]
+    values: Ints
+    control: Ints
+    big_bits: np.uint64
+    small_bits: np.uint64
+
+
+def make_workspace(rows: int, columns: int, connect: int, big: Words, small: Words, busy: Words) -> Workspace:
+    """Return the workspace of one thread, which shares the tables `big` and `busy` with others."""
+    depth = rows * columns + 1
+    lanes = max(8, columns)
+    return Workspace(
+        own=aligned((depth,)),
+        mask=aligned((depth,)),
+        safe=aligned((depth,)),
+        threats=aligned((depth + 2,)),
+        untried=aligned((depth,)),
+        frames=aligned((depth, FRAME), np.int64),
+        ranks=aligned((depth, lanes), np.int64),
+        replies=aligned((depth, lanes)),
+        later_threats=aligned((depth, lanes)),
+        lanes=aligned((3 * lanes,)),
+        keys=aligned((lanes,)),
+        big=big,
+        small=small,
+        busy=busy,
+        history=aligned((HISTORY,), np.int16),
+        values=square_values(rows, columns, connect),
+        control=np.zeros(CONTROL, np.int64),
+        big_bits=np.uint64((big.size // LINE).bit_length() - 1),
+        small_bits=np.uint64((small.size // LINE).bit_length() - 1),
+    )
+
+
 @functools.cache
 def square_values(rows: int, columns: int, connect: int) -> Ints:
     """Return the static value of each bit: int64 (65,); lines through it, in UNITs, low rows first."""
@@ -95,7 +166,7 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
 
     The kernel takes positions uint64 (n, 2), own stones and all stones of unfinished positions; bounds int64 (n, 2),
     the window in which each score is wanted on the way in, what was proven on the way out (both equal to the score,
-    clipped to the window, once the position is done); then what `Stack` holds. It returns 1 when every
+    clipped to the window, once the position is done); then a `Workspace`. It returns 1 when every
     position is done, 0 when NODES reached LIMIT or STOP was set: called again, it goes on where it was.
     """
     facts = geometry(rows, columns, connect)
@@ -316,280 +387,313 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
         narrow(bounds, position, upper, upper + 1)
         return safe
 
-    def search(
-        positions: Words,
-        bounds: Ints,
-        own: Words,
-        mask: Words,
-        safe: Words,
-        threats: Words,
-        untried: Words,
-        frames: Ints,
-        ranks: Ints,
-        replies: Words,
-        later_threats: Words,
-        lanes: Words,
-        keys: Words,
-        big: Words,
-        small: Words,
-        busy: Words,
-        history: NDArray[np.int16],
-        values: Ints,
-        control: Ints,
-    ) -> int:
-        position = control[POSITION]
-        d = control[DEPTH]
+    @inlined
+    def next_window(positions: Words, bounds: Ints, work: Workspace, position: int, nodes: int) -> int:
+        """Open the next null window at the root; returns its position, or how many there are when all are done."""
+        control = work.control
+        while True:
+            while position < positions.shape[0] and bounds[position, 0] >= bounds[position, 1]:
+                position += 1
+                control[BEGUN] = nodes
+            if position == positions.shape[0]:
+                return position
+            own, mask = positions[position, 0], positions[position, 1]
+            safe = root(own, mask, position, bounds)
+            low, high = bounds[position, 0], bounds[position, 1]
+            if low < high:
+                break
+        work.own[0] = own
+        work.mask[0] = mask
+        work.safe[0] = safe
+        work.threats[0] = winning_squares(own) & board
+        work.threats[1] = winning_squares(own ^ mask) & board
+        empties = cells - popcount(mask)
+        guess = control[GUESS]
+        if guess == LEAST:
+            guess = low
+        elif guess == NO_GUESS and nodes - control[BEGUN] < QUICK_NODES:
+            guess = shortest(low, high, empties)
+        elif guess == NO_GUESS and empties >= HARD:
+            guess = 1
+            if low < PLAIN_WIN < high:
+                guess = PLAIN_WIN
+            elif low < -PLAIN_WIN < high:
+                guess = 1 - PLAIN_WIN
+        work.frames[0, BETA] = window_end(low, high, guess)
+        work.frames[0, PREVIOUS] = 64
+        return position
+
+    @inlined
+    def close_window(bounds: Ints, work: Workspace, position: int, value: int) -> None:
+        """Take the answer of the root's null window."""
+        narrow(bounds, position, value, work.frames[0, BETA])
+        if work.control[GUESS] < NO_GUESS and bounds[position, 0] == bounds[position, 1]:
+            work.control[GUESS] = bounds[position, 0]
+
+    @inlined
+    def recall(work: Workspace, key: np.uint64, empties: int) -> np.uint64:
+        """Return what the transposition table of this depth knows; 0 is nothing."""
+        if empties >= FEW_EMPTIES:
+            return probe(work.big, work.big_bits, key)
+        return probe(work.small, work.small_bits, key)
+
+    @inlined
+    def remember(work: Workspace, d: int, empties: int, lower: int, upper: int, column: int, nodes: int) -> None:
+        """Keep the bounds of a frame's position, and the column that was best (-1 for none)."""
+        plain = work.own[d] + work.mask[d]
+        name = canonical(plain, empties)
+        if column >= 0 and name != plain:
+            column = columns - 1 - column
+        effort = 63 - leading_zeros(np.uint64(nodes - work.frames[d, STARTED] + 1))
+        payload = pack(lower, upper, column, effort)
+        if empties >= FEW_EMPTIES:
+            store(work.big, work.big_bits, scatter(name), payload)
+        else:
+            store(work.small, work.small_bits, scatter(name), payload)
+
+    @inlined
+    def prefetch_children(work: Workspace) -> None:
+        """Ask for the children's lines of the big table, which are then on their way while the node is described."""
+        address = np.uint64(work.big.ctypes.data)
+        for i in range(lanes_count):
+            prefetch(address + (line_of(work.big_bits, work.keys[i]) << np.uint64(3)))
+
+    @inlined
+    def rank_moves(work: Workspace, d: int, can: np.uint64, empties: int, known_move: int) -> int:
+        """Rank the moves of a frame, each lane a column, and keep what `describe` found; returns the best column."""
+        lanes, ranks, history, values = work.lanes, work.ranks, work.history, work.values
+        rank = NEVER
+        # Two loops: asked in each round, the question becomes a branch for each lane.
+        if empties >= NO_TABLE:
+            previous = work.frames[d, PREVIOUS] * ROW
+            for i in range(lanes_count):
+                square = lowest(can & (first_column << np.uint64(i * height)))
+                points = as_int(lanes[lanes_count + i]) * UNIT + values[square]
+                points += history[ANY + square] + history[previous + square]
+                points = points << 6 | i if square < 64 else NEVER
+                if i == known_move:
+                    points |= KNOWN
+                ranks[d, i] = points
+                rank = max(rank, points)
+        else:
+            for i in range(lanes_count):
+                square = lowest(can & (first_column << np.uint64(i * height)))
+                points = as_int(lanes[lanes_count + i]) * UNIT + values[square]
+                points = points << 6 | i if square < 64 else NEVER
+                ranks[d, i] = points
+                rank = max(rank, points)
+        for i in range(lanes_count):
+            work.replies[d, i] = lanes[i]
+            work.later_threats[d, i] = lanes[2 * lanes_count + i]
+        column = rank & 63
+        ranks[d, column] = NEVER
+        return column
+
+    @inlined
+    def expand(work: Workspace, d: int, empties: int, nodes: int) -> tuple[bool, int, np.uint64, np.uint64, np.uint64]:
+        """Enter a node: (whether it is answered, its value; else its first move, the safe replies, its threats)."""
+        mine, occupied, can, frames = work.own[d], work.mask[d], work.safe[d], work.frames
+        beta = frames[d, BETA]
+        upper = (empties - 1) // 2
+        lower = -((empties - 2) // 2)
+        if empties <= 2:
+            return True, 0, ZERO, ZERO, ZERO
+        if upper < beta:
+            return True, upper, ZERO, ZERO, ZERO
+        if lower >= beta:
+            return True, lower, ZERO, ZERO, ZERO
+        known_move = -1
+        keeps = worth_keeping(empties, beta)
+        if keeps:
+            name = canonical(mine + occupied, empties)
+            found = recall(work, scatter(name), empties)
+            if found != ZERO:
+                lower = max(lower, lower_of(found))
+                upper = min(upper, upper_of(found))
+                if move_bits > 0:
+                    known_move = move_of(found)
+                    if known_move >= 0 and name != mine + occupied:
+                        known_move = columns - 1 - known_move
+                if lower >= beta:
+                    return True, lower, ZERO, ZERO, ZERO
+                if upper < beta:
+                    return True, upper, ZERO, ZERO, ZERO
+        if empties >= FOLLOW_UP:
+            if empties % 2 == 1:
+                upper = min(upper, owed_square(mine, occupied, work.threats[d + 1]))
+            elif beta >= 0:
+                upper = min(upper, follow_up(mine, occupied))
+            if upper < beta:
+                return True, upper, ZERO, ZERO, ZERO
+        single = clear_lowest(can) == ZERO
+        looks_ahead = not single and keeps and empties >= LOOK_AHEAD
+        threat = reply = ZERO
+        if single:
+            threat = winning_squares(mine | can) & board & ~(occupied | can)
+            reply = safe_replies(threat, occupied | can)
+            wins = reply == ZERO
+        else:
+            if looks_ahead:
+                name_children(mine ^ occupied, occupied, can, empties - 1, work.keys)
+                if empties > FEW_EMPTIES:
+                    prefetch_children(work)
+            good_rows = odd_rows if (cells - empties) % 2 == 0 else even_rows
+            wins = describe(mine, occupied, work.threats[d], can, good_rows, work.lanes) != ZERO
+        if wins:
+            # The opponent cannot prevent the next stone but one from winning.
+            return True, (empties - 1) // 2, ZERO, ZERO, ZERO
+        # No move wins with the next stone but one.
+        upper = min(upper, (empties - 3) // 2)
+        if upper < beta:
+            return True, upper, ZERO, ZERO, ZERO
+        if looks_ahead:
+            if empties > FEW_EMPTIES:
+                best = look_ahead(work.big, work.big_bits, work.keys, can)
+            else:
+                best = look_ahead(work.small, work.small_bits, work.keys, can)
+            if best >= beta:
+                return True, best, ZERO, ZERO, ZERO
+        move = can
+        if not single:
+            column = rank_moves(work, d, can, empties, known_move)
+            move = can & (first_column << np.uint64(column * height))
+            reply = work.lanes[column]
+            threat = work.lanes[2 * lanes_count + column]
+        frames[d, BEST] = -cells
+        frames[d, LOWER] = lower
+        frames[d, UPPER] = upper
+        frames[d, STARTED] = nodes
+        work.untried[d] = can ^ move
+        return False, 0, move, reply, threat
+
+    @inlined
+    def learn(work: Workspace, d: int, square: int) -> None:
+        """History: the move that cut off goes up, those tried before it go down."""
+        tried = work.safe[d] & ~work.untried[d] & ~(ONE << np.uint64(square))
+        if tried == ZERO:
+            return
+        history = work.history
+        previous = work.frames[d, PREVIOUS] * ROW
+        reward(history, ANY + square, 9)
+        reward(history, previous + square, 9)
+        while tried != ZERO:
+            square = lowest(tried)
+            tried = clear_lowest(tried)
+            reward(history, ANY + square, -5)
+            reward(history, previous + square, -5)
+
+    @inlined
+    def close_frame(work: Workspace, d: int, empties: int, score: int, nodes: int) -> int:
+        """Return a position's value after its last move's `score`; table and history learn from it."""
+        frames = work.frames
+        beta = frames[d, BETA]
+        lower = frames[d, LOWER]
+        upper = frames[d, UPPER]
+        column = -1
+        if score >= beta:
+            value = score
+            lower = max(lower, score)
+            square = frames[d + 1, PREVIOUS]
+            column = square // height
+            if empties >= NO_TABLE:
+                learn(work, d, square)
+        else:
+            value = min(frames[d, BEST], upper)
+            upper = value
+        if worth_keeping(empties, beta):
+            remember(work, d, empties, lower, upper, column, nodes)
+        return value
+
+    @inlined
+    def child_key(work: Workspace, d: int, move: np.uint64, empties: int) -> np.uint64:
+        """Return the scattered key of the position after a move."""
+        return scatter(canonical((work.own[d] ^ work.mask[d]) + (work.mask[d] | move), empties - 1))
+
+    @inlined
+    def select(work: Workspace, d: int, empties: int, together: bool) -> tuple[np.uint64, np.uint64, np.uint64]:
+        """Take a frame's next move: (move, the safe replies, its threats)."""
+        ranks = work.ranks
+        rank = best_rank(ranks, d)
+        if together and empties >= SHARED:
+            while rank >= 0:
+                move = work.untried[d] & (first_column << np.uint64((rank & 63) * height))
+                key = child_key(work, d, move, empties)
+                if work.busy[key >> busy_shift] != key:
+                    break
+                # Another thread searches this move now: it comes last.
+                ranks[d, rank & 63] = rank - DEFERRED
+                rank = best_rank(ranks, d)
+        column = rank & 63
+        ranks[d, column] = NEVER
+        move = work.untried[d] & (first_column << np.uint64(column * height))
+        work.untried[d] ^= move
+        return move, work.replies[d, column], work.later_threats[d, column]
+
+    @inlined
+    def descend(work: Workspace, d: int, move: np.uint64, reply: np.uint64, threat: np.uint64) -> None:
+        """Write the frame after a move."""
+        work.own[d + 1] = work.own[d] ^ work.mask[d]
+        work.mask[d + 1] = work.mask[d] | move
+        work.safe[d + 1] = reply
+        work.threats[d + 2] = threat
+        work.frames[d + 1, BETA] = 1 - work.frames[d, BETA]
+        work.frames[d + 1, PREVIOUS] = lowest(move)
+
+    @inlined
+    def pause(control: Ints, position: int, d: int, entering: bool, nodes: int) -> None:
+        """Keep where the search is for the next call."""
+        control[POSITION] = position
+        control[DEPTH] = d
+        control[ENTERING] = int(entering)
+        control[NODES] = nodes
+
+    def search(positions: Words, bounds: Ints, work: Workspace) -> int:
+        positions, bounds, work = borrowed(positions), borrowed(bounds), borrowed(work)
+        control = work.control
+        position, d, nodes, limit = control[POSITION], control[DEPTH], control[NODES], control[LIMIT]
         entering = control[ENTERING] == 1
-        nodes = control[NODES]
-        limit = control[LIMIT]
-        big_bits = np.uint64(control[BIG_BITS])
-        small_bits = np.uint64(control[SMALL_BITS])
         together = control[TOGETHER] == 1
-        big_address = np.uint64(big.ctypes.data)
+        root_empties = cells - popcount(work.mask[0])
         value = 0
-        root_empties = 0
-        if d >= 0:
-            root_empties = cells - popcount(mask[0])
         while True:
             if d < 0:
-                # Between two null windows, or two positions.
-                while position < positions.shape[0] and bounds[position, 0] >= bounds[position, 1]:
-                    position += 1
-                    control[BEGUN] = nodes
+                position = next_window(positions, bounds, work, position, nodes)
                 if position == positions.shape[0]:
-                    control[POSITION] = position
-                    control[DEPTH] = -1
-                    control[NODES] = nodes
+                    pause(control, position, -1, False, nodes)
                     return 1
-                own[0] = positions[position, 0]
-                mask[0] = positions[position, 1]
-                safe[0] = root(own[0], mask[0], position, bounds)
-                threats[0] = winning_squares(own[0]) & board
-                threats[1] = winning_squares(own[0] ^ mask[0]) & board
-                if bounds[position, 0] >= bounds[position, 1]:
-                    continue
-                root_empties = cells - popcount(mask[0])
-                guess = control[GUESS]
-                if guess == LEAST:
-                    guess = bounds[position, 0]
-                elif guess == NO_GUESS and nodes - control[BEGUN] < QUICK_NODES:
-                    guess = shortest(bounds[position, 0], bounds[position, 1], root_empties)
-                elif guess == NO_GUESS and root_empties >= HARD:
-                    guess = 1
-                    if bounds[position, 0] < PLAIN_WIN < bounds[position, 1]:
-                        guess = PLAIN_WIN
-                    elif bounds[position, 0] < -PLAIN_WIN < bounds[position, 1]:
-                        guess = 1 - PLAIN_WIN
-                frames[0, BETA] = window_end(bounds[position, 0], bounds[position, 1], guess)
-                frames[0, PREVIOUS] = 64
+                root_empties = cells - popcount(work.mask[0])
                 d = 0
                 entering = True
-            going_down = False
-            move = reply = threat = ZERO
+            empties = root_empties - d
             if entering:
                 if nodes >= limit or control[STOP] != 0:
-                    control[POSITION] = position
-                    control[DEPTH] = d
-                    control[ENTERING] = 1
-                    control[NODES] = nodes
+                    pause(control, position, d, True, nodes)
                     return 0
                 nodes += 1
-                entering = False
-                mine = own[d]
-                occupied = mask[d]
-                can = safe[d]
-                beta = frames[d, BETA]
-                empties = root_empties - d
-                upper = (empties - 1) // 2
-                lower = -((empties - 2) // 2)
-                known_move = -1
-                done = True
-                if empties <= 2:
-                    value = 0
-                elif upper < beta:
-                    value = upper
-                elif lower >= beta:
-                    value = lower
-                else:
-                    done = False
-                keeps = worth_keeping(empties, beta)
-                if not done and keeps:
-                    name = canonical(mine + occupied, empties)
-                    key = scatter(name)
-                    if empties >= FEW_EMPTIES:
-                        found = probe(big, big_bits, key)
-                    else:
-                        found = probe(small, small_bits, key)
-                    if found != ZERO:
-                        lower = max(lower, lower_of(found))
-                        upper = min(upper, upper_of(found))
-                        if move_bits > 0:
-                            known_move = move_of(found)
-                            if known_move >= 0 and name != mine + occupied:
-                                known_move = columns - 1 - known_move
-                        if lower >= beta:
-                            value = lower
-                            done = True
-                        elif upper < beta:
-                            value = upper
-                            done = True
-                if not done and empties >= FOLLOW_UP:
-                    if empties % 2 == 1:
-                        upper = min(upper, owed_square(mine, occupied, threats[d + 1]))
-                    elif beta >= 0:
-                        upper = min(upper, follow_up(mine, occupied))
-                    if upper < beta:
-                        value = upper
-                        done = True
-                if not done:
-                    single = clear_lowest(can) == ZERO
-                    if single:
-                        threat = winning_squares(mine | can) & board & ~(occupied | can)
-                        reply = safe_replies(threat, occupied | can)
-                        done = reply == ZERO
-                    else:
-                        if keeps and empties >= LOOK_AHEAD:
-                            # The children's lines are on their way while this node is described.
-                            name_children(mine ^ occupied, occupied, can, empties - 1, keys)
-                            if empties > FEW_EMPTIES:
-                                for i in range(lanes_count):
-                                    prefetch(big_address + (line_of(big_bits, keys[i]) << np.uint64(3)))
-                        good_rows = odd_rows if (cells - empties) % 2 == 0 else even_rows
-                        done = describe(mine, occupied, threats[d], can, good_rows, lanes) != ZERO
-                    if done:
-                        # The opponent cannot prevent the next stone but one from winning.
-                        value = (empties - 1) // 2
-                    else:
-                        # No move wins with the next stone but one.
-                        upper = min(upper, (empties - 3) // 2)
-                        if upper < beta:
-                            value = upper
-                            done = True
-                    if not done and not single and keeps and empties >= LOOK_AHEAD:
-                        if empties > FEW_EMPTIES:
-                            best = look_ahead(big, big_bits, keys, can)
-                        else:
-                            best = look_ahead(small, small_bits, keys, can)
-                        if best >= beta:
-                            value = best
-                            done = True
-                    if not done:
-                        frames[d, BEST] = -cells
-                        frames[d, LOWER] = lower
-                        frames[d, UPPER] = upper
-                        frames[d, STARTED] = nodes
-                        going_down = True
-                        if single:
-                            move = can
-                        else:
-                            rank = NEVER
-                            # Two loops: asked in each round, the question becomes a branch for each lane.
-                            if empties >= NO_TABLE:
-                                previous = frames[d, PREVIOUS] * ROW
-                                for i in range(lanes_count):
-                                    square = lowest(can & (first_column << np.uint64(i * height)))
-                                    points = as_int(lanes[lanes_count + i]) * UNIT + values[square]
-                                    points += history[ANY + square] + history[previous + square]
-                                    points = points << 6 | i if square < 64 else NEVER
-                                    if i == known_move:
-                                        points |= KNOWN
-                                    ranks[d, i] = points
-                                    rank = max(rank, points)
-                            else:
-                                for i in range(lanes_count):
-                                    square = lowest(can & (first_column << np.uint64(i * height)))
-                                    points = as_int(lanes[lanes_count + i]) * UNIT + values[square]
-                                    points = points << 6 | i if square < 64 else NEVER
-                                    ranks[d, i] = points
-                                    rank = max(rank, points)
-                            for i in range(lanes_count):
-                                replies[d, i] = lanes[i]
-                                later_threats[d, i] = lanes[2 * lanes_count + i]
-                            column = rank & 63
-                            ranks[d, column] = NEVER
-                            move = can & (first_column << np.uint64(column * height))
-                            reply = lanes[column]
-                            threat = lanes[2 * lanes_count + column]
-                        untried[d] = can ^ move
-                if done:
-                    d -= 1
-            elif d >= 0:
+                done, value, move, reply, threat = expand(work, d, empties, nodes)
+            else:
                 # A child of this frame returned `value`.
                 score = -value
-                beta = frames[d, BETA]
-                frames[d, BEST] = max(frames[d, BEST], score)
-                empties = root_empties - d
+                done = score >= work.frames[d, BETA] or work.untried[d] == ZERO
+                work.frames[d, BEST] = max(work.frames[d, BEST], score)
                 if together and empties >= SHARED:
-                    busy[scatter(canonical(own[d + 1] + mask[d + 1], empties - 1)) >> busy_shift] = ZERO
-                if score >= beta or untried[d] == ZERO:
-                    lower = frames[d, LOWER]
-                    upper = frames[d, UPPER]
-                    column = -1
-                    if score >= beta:
-                        value = score
-                        lower = max(lower, score)
-                        square = frames[d + 1, PREVIOUS]
-                        column = square // height
-                        tried = safe[d] & ~untried[d] & ~(ONE << np.uint64(square))
-                        if tried != ZERO and empties >= NO_TABLE:
-                            # History: this move up, those tried before it down.
-                            previous = frames[d, PREVIOUS] * ROW
-                            reward(history, ANY + square, 9)
-                            reward(history, previous + square, 9)
-                            while tried != ZERO:
-                                square = lowest(tried)
-                                tried = clear_lowest(tried)
-                                reward(history, ANY + square, -5)
-                                reward(history, previous + square, -5)
-                    else:
-                        value = min(frames[d, BEST], upper)
-                        upper = value
-                    if worth_keeping(empties, beta):
-                        name = canonical(own[d] + mask[d], empties)
-                        key = scatter(name)
-                        if column >= 0 and name != own[d] + mask[d]:
-                            column = columns - 1 - column
-                        work = 63 - leading_zeros(np.uint64(nodes - frames[d, STARTED] + 1))
-                        payload = pack(lower, upper, column, work)
-                        if empties >= FEW_EMPTIES:
-                            store(big, big_bits, key, payload)
-                        else:
-                            store(small, small_bits, key, payload)
-                    d -= 1
+                    key = scatter(canonical(work.own[d + 1] + work.mask[d + 1], empties - 1))
+                    work.busy[key >> busy_shift] = ZERO
+                if done:
+                    value = close_frame(work, d, empties, score, nodes)
+                    move = reply = threat = ZERO
                 else:
-                    going_down = True
-                    rank = best_rank(ranks, d)
-                    if together and empties >= SHARED:
-                        while rank >= 0:
-                            move = untried[d] & (first_column << np.uint64((rank & 63) * height))
-                            key = scatter(canonical((own[d] ^ mask[d]) + (mask[d] | move), empties - 1))
-                            if busy[key >> busy_shift] != key:
-                                break
-                            # Another thread searches this move now: it comes last.
-                            ranks[d, rank & 63] = rank - DEFERRED
-                            rank = best_rank(ranks, d)
-                    column = rank & 63
-                    ranks[d, column] = NEVER
-                    move = untried[d] & (first_column << np.uint64(column * height))
-                    untried[d] ^= move
-                    reply = replies[d, column]
-                    threat = later_threats[d, column]
-            if going_down:
-                own[d + 1] = own[d] ^ mask[d]
-                mask[d + 1] = mask[d] | move
-                safe[d + 1] = reply
-                threats[d + 2] = threat
-                frames[d + 1, BETA] = 1 - frames[d, BETA]
-                frames[d + 1, PREVIOUS] = lowest(move)
-                if together and root_empties - d >= SHARED:
-                    key = scatter(canonical(own[d + 1] + mask[d + 1], root_empties - d - 1))
-                    busy[key >> busy_shift] = key
+                    move, reply, threat = select(work, d, empties, together)
+            entering = not done
+            if entering:
+                descend(work, d, move, reply, threat)
+                if together and empties >= SHARED:
+                    key = child_key(work, d, move, empties)
+                    work.busy[key >> busy_shift] = key
                 d += 1
-                entering = True
-            if d < 0 and not entering:
-                # The root's null window is answered.
-                narrow(bounds, position, value, frames[0, BETA])
-                if control[GUESS] < NO_GUESS and bounds[position, 0] == bounds[position, 1]:
-                    control[GUESS] = bounds[position, 0]
+            else:
+                d -= 1
+                if d < 0:
+                    close_window(bounds, work, position, value)
 
     return kernel(search)
