@@ -172,6 +172,19 @@ class Game(Generic[S]):
         """Return the state if it is a legal position; else PositionError says why not."""
         if not isinstance(state, type(self.initial_state())):
             raise PositionError(f"a state of {self!r} is a {type(self.initial_state()).__name__}, not {state!r}")
+        for value, model in zip(state, self.initial_state(), strict=True):
+            if isinstance(model, np.ndarray):
+                fits = isinstance(value, np.ndarray) and (value.dtype, value.ndim) == (model.dtype, model.ndim)
+            elif isinstance(model, np.uint64):
+                fits = isinstance(value, np.uint64)
+            else:
+                fits = isinstance(value, (int, np.integer)) and bool(-1 <= value < 1 << 31)
+            if not fits:
+                raise PositionError(
+                    f"{state!r} is no state of {self!r}: {value!r} is no {type(model).__name__} in range"
+                )
+        if self.rules.is_sound is not None and not self.rules.is_sound(state):
+            raise PositionError(f"{state!r} is no state of {self!r}")
         again = self.notation.parse(self.format(state))
         if not self.same_position(again, state):
             raise PositionError(f"{state!r} is no state of {self!r}: it reads as {self.format(state)!r}")

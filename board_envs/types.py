@@ -89,6 +89,8 @@ class Rules(Generic[S]):
         step_with_room: with a memory, `step` for callers who have seen to it that there is room: it makes no new array,
             so that compiled code need not count references to one.
         compact: with a memory, (state) -> the same state, its live entries moved in place to the front of the array.
+        is_sound: (state) -> whether the other functions may be called: what is unpacked from any words at all may lead
+            them outside their arrays. None: no words do; nothing is checked.
 
     """
 
@@ -110,6 +112,7 @@ class Rules(Generic[S]):
     memory_length: Callable[[S], int] | None = None
     compact: Callable[[S], S] | None = None
     step_with_room: Callable[[S, int], S] | None = None
+    is_sound: Callable[[S], bool] | None = None
 
 
 class Notation(Protocol[S]):

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium import spaces
+from gymnasium.error import ResetNeeded
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
@@ -24,6 +25,7 @@ from board_envs.registry import snake_name
 from board_envs.types import RETURNS, IllegalActionError, Int8, Oracle
 
 AGENTS = ("player_0", "player_1")
+_SET_BY_RESET = ("agent_selection", "rewards", "terminations", "truncations", "infos")
 _SEATS = {"player_0": 0, "player_1": 1}
 
 
@@ -115,6 +117,7 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, int]):  # type: ignore[misc]  # P
         if seed is not None:
             self._stream = Stream.seeded(check_seed(seed))
         self._begin(state)
+        self._needs_reset = None
         self.agents = list(AGENTS)
         self.rewards = dict.fromkeys(AGENTS, 0.0)
         self._cumulative_rewards = dict.fromkeys(AGENTS, 0.0)
@@ -128,21 +131,31 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, int]):  # type: ignore[misc]  # P
             self.render()
 
     def step(self, action: int | None) -> None:
-        """Play the selected agent's action, or None once that agent has ended."""
-        agent = self.agent_selection
+        """Play the selected agent's action, or None once that agent has ended.
+
+        Raises:
+            IllegalActionError: the action is none, or not legal with ``illegal="raise"``; nothing has changed.
+            ResetNeeded: the game has not begun, or both agents have ended and been stepped with None.
+
+        """
+        agent = self._selected()
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
         if type(action) is not int or not 0 <= action < self._n:
             action = self._check_action(action)
-        if self._legal_mask()[action]:
-            self._illegal = 0
-        elif not self._play_illegal(agent, action):
-            return
-        else:
+        legal = bool(self._legal_mask()[action])
+        if not legal and self.illegal == "raise":
+            raise IllegalActionError(self.game.explain_illegal(self._state, action))
+        values = self._ask()
+        self._illegal = int(not legal)
+        if not legal:
+            if self.illegal != "random":
+                self._note(values, action, False)
+                self._punish(agent)
+                return
             action = self._random_action()
-        if self.oracle is not None:
-            self._consult(action, True)
+        self._note(values, action, True)
         self._play(action)
         self._cumulative_rewards[agent] = 0.0
         self.agent_selection = AGENTS[self._seat]
@@ -155,17 +168,12 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, int]):  # type: ignore[misc]  # P
         if self.render_mode == "human":
             self.render()
 
-    def _play_illegal(self, agent: str, action: int) -> bool:
-        """Do what an illegal action does; whether a random one is to be played instead."""
-        if self.illegal == "raise":
-            raise IllegalActionError(self.game.explain_illegal(self._state, action))
-        self._illegal = 1
-        if self.illegal == "random":
-            return True
-        self._consult(action, False)
+    def _punish(self, agent: str) -> None:
+        """Do what an illegal action does that is not replaced."""
         self._cumulative_rewards[agent] = 0.0
         if self.illegal == "lose":
             cost, over = 1.0, True
+            self._winner = 1 - self._seat
         else:
             self._illegal_count += 1
             cost, over = self.illegal_penalty, self._illegal_count >= self.illegal_cap
@@ -177,7 +185,6 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, int]):  # type: ignore[misc]  # P
             self.rewards = dict(zip(AGENTS, costs, strict=True))
             self._accumulate_rewards()
         self._forget_infos()
-        return False
 
     def _finish(self, first: float, second: float, *, terminated: bool) -> None:
         self.rewards = {"player_0": first, "player_1": second}
@@ -191,11 +198,25 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, int]):  # type: ignore[misc]  # P
     def _deads_step_first(self) -> str:
         """Bring the infos up to date where PettingZoo's own wrapper ends the game over an illegal move."""
         self._illegal = 1
+        self._winner = 1 - self._seat
         self._stopped = True
         self._forget_infos()
         return super()._deads_step_first()
 
+    def __getattr__(self, name: str) -> Any:
+        """Say which attributes `reset` sets."""
+        if name in _SET_BY_RESET:
+            raise AttributeError(f"{name} is set by reset(): call it first")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     # -- what is seen and told ----------------------------------------------------------------------------------------
+
+    def _selected(self) -> str:
+        """Return the selected agent; ResetNeeded if there is none."""
+        self._check_ready()
+        if not self.agents:
+            raise ResetNeeded("both agents have ended and left the game: call reset()")
+        return self.agent_selection
 
     def _mask_of(self, agent: str) -> Int8:
         """Return the mask of a seat in memory of its own: zeros unless it is to act."""
@@ -205,11 +226,14 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, int]):  # type: ignore[misc]  # P
 
     def observe(self, agent: str) -> Any:
         """Return what a seat sees, whether it is to move or not, also when the game is over."""
+        self._check_ready()
+        if agent not in _SEATS:
+            raise ValueError(f"unknown agent {agent!r}; agents: {', '.join(AGENTS)}")
         return self._observation(_SEATS[agent], self._mask_of(agent))
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Return what the selected agent sees, what it got since its last move, its two flags and its info."""
-        agent = self.agent_selection
+        agent = self._selected()
         if self._infos is not None:
             info = self._infos[agent]
         elif self._selected_info is not None:
@@ -256,6 +280,7 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, int]):  # type: ignore[misc]  # P
 
     def state(self) -> Any:
         """Return the board as player_0 sees it, whoever is to move: PettingZoo's global view."""
+        self._check_ready()
         seen = self._observation(0, self._legal_mask())
         return seen["observation"] if self._mask_in_observation else seen
 

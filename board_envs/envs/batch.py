@@ -6,8 +6,8 @@ games stepped in place, a finished one beginning anew at once, boards and masks 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from board_envs._jit import require_numba
 from board_envs.envs import kernels
 from board_envs.envs.common import check_positive
+from board_envs.envs.threads import Threads
 from board_envs.game import Game, Symmetry
 from board_envs.random import Stream
 from board_envs.types import IllegalActionError, Int8, PositionError, Words
@@ -44,6 +45,9 @@ class Playouts(NamedTuple):
 class Batch:
     """A game's functions over many states at once.
 
+    Every function that takes `States` checks them: ValueError names a wrong shape or dtype, PositionError the first row
+    that is no state of this game.
+
     Args:
         game: what is played.
 
@@ -63,10 +67,12 @@ class Batch:
 
     def pack(self, states: Sequence[Any]) -> States:
         """Return a batch of the game's own states; PositionError names one that is none."""
-        owned = [self.game.own(state) for state in states]
-        for row, state in enumerate(owned):
-            if not isinstance(state, type(self.game.initial_state())):
-                raise PositionError(f"state {row} is no state of {self.game!r}: {state!r}")
+        owned = []
+        try:
+            for state in states:
+                owned.append(self.game.own(self.game.check_state(state)))  # noqa: PERF401  # its length names the row
+        except PositionError as error:
+            raise PositionError(f"state {len(owned)}: {error}") from None
         words = np.zeros((len(owned), self.game.rules.words), np.uint64)
         entries = [kernels.memory_of(state) for state in owned]
         capacity = max([kernels.CAPACITY, *(entry.shape[0] for entry in entries)])
@@ -75,39 +81,46 @@ class Batch:
             self.game.rules.pack(state, words[row])
             if memory.shape[1]:
                 memory[row, : entries[row].shape[0]] = entries[row]
-        return States(words, memory)
+        return self._checked(States(words, memory))
 
     def unpack(self, states: States, row: int) -> Any:
-        """Return one row as the game's own state."""
-        return self.game.rules.unpack(states.words[row].copy(), states.memory[row].copy())
+        """Return one row as the game's own state; IndexError if there is no such row."""
+        words, memory = self._checked(states)
+        if not 0 <= operator.index(row) < words.shape[0]:
+            raise IndexError(f"there is no row {row}; rows are 0 to {words.shape[0] - 1}")
+        return unpack(self.game, words, memory, row)
 
     def legal(self, states: States) -> Int8:
         """Return masks, int8 (B, n): 1 where the seat to act may play; all zeros in a finished game."""
-        return look(self.game, *states)[1]
+        return look(self.game, *self._checked(states))[1]
 
     def observe(self, states: States, seats: NDArray[np.int64] | None = None) -> Int8:
-        """Return what each seat (int64 (B,); None: the seat to act) sees: int8 (B, shape)."""
-        return look(self.game, *states, seats)[0]
+        """Return what each seat (integers (B,), 0 or 1; None: the seat to act) sees: int8 (B, shape)."""
+        words, memory = self._checked(states)
+        if seats is not None:
+            seats = np.asarray(seats)
+            if seats.shape != words.shape[:1] or seats.dtype.kind not in "iu" or not np.isin(seats, (0, 1)).all():
+                raise ValueError(f"seats must be {words.shape[0]} integers, 0 or 1, not {seats!r}")
+            seats = seats.astype(np.int64)
+        return look(self.game, words, memory, seats)[0]
 
     def status(self, states: States) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Return the seat to act, the winner (-1 none yet, 0, 1, 2 a draw) and the margin: int64 (B,) each."""
-        told = np.empty((3, states.words.shape[0]), np.int64)
-        kernels.make_status(self.game)(*states, told)
-        return told[0], told[1], told[2]
+        return status(self.game, *self._checked(states))
 
     def random_actions(self, states: States, stream: Stream) -> NDArray[np.int64]:
         """Return a random legal action a row, int64 (B,), 0 in a finished game; row i takes the stream's i-th draw."""
-        return random_actions(self.game, *states, stream)
+        return random_actions(self.game, *self._checked(states), stream)
 
     def step(self, states: States, actions: Any) -> States:
         """Return the states after a legal action each, integers (B,); IllegalActionError names a row that fails."""
+        states = self._checked(states)
         given = read_actions(actions, states.words.shape[0])
         after = self._with_room(states)
         row = kernels.make_step(self.game)(given.astype(np.int64), *after, self.game.num_actions)
         if row >= 0:
-            raise IllegalActionError(
-                f"row {row}: {self.game.explain_illegal(self.unpack(states, row), int(given[row]))}"
-            )
+            reason = self.game.explain_illegal(unpack(self.game, *states, row), int(given[row]))
+            raise IllegalActionError(f"row {row}: {reason}")
         return after
 
     def playout(self, states: States, seed: int, longest: int = 10_000) -> Playouts:
@@ -119,6 +132,8 @@ class Batch:
             longest: RuntimeError after so many plies of one game.
 
         """
+        check_positive("longest", longest)
+        states = self._checked(states)
         count = states.words.shape[0]
         after = self._with_room(states)
         told = np.zeros((3, count), np.int64)
@@ -139,8 +154,35 @@ class Batch:
 
     def images(self, observations: NDArray[Any], policies: NDArray[Any], symmetry: Symmetry) -> tuple[Any, Any]:
         """Return the images of observations (B, shape) and of masks, policies or action values (B, n)."""
+        boards, n = (len(observations), *self.game.observation_shape), self.game.num_actions
+        if observations.shape != boards or policies.shape != (boards[0], n):
+            raise ValueError(
+                f"expected observations {boards} and policies {(boards[0], n)}, not {observations.shape} and "
+                f"{policies.shape}"
+            )
         flat = observations.reshape(observations.shape[0], -1)
         return flat[:, symmetry.cells].reshape(observations.shape), symmetry.policy(policies)
+
+    def _checked(self, states: States) -> States:
+        """Return the states, their arrays contiguous, if they are a batch of this game."""
+        if not isinstance(states, tuple) or len(states) != 2:
+            raise ValueError(f"a batch of states is States(words, memory), not {states!r}")
+        words, memory = states
+        rules = self.game.rules
+        for name, array, shape in (("words", words, (rules.words,)), ("memory", memory, (None, 2))):
+            fits = isinstance(array, np.ndarray) and array.dtype == np.uint64 and array.ndim == 1 + len(shape)
+            if not fits or any(want not in (None, got) for want, got in zip(shape, array.shape[1:], strict=True)):
+                wanted = ", ".join(["B", *("any" if size is None else str(size) for size in shape)])
+                given = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else repr(array)
+                raise ValueError(f"the {name} of a batch of {self.game!r} are uint64 ({wanted}), not {given}")
+        if memory.shape[0] != words.shape[0] or (memory.shape[1] > 0) != rules.has_memory:
+            raise ValueError(
+                f"memory {memory.shape} does not go with words {words.shape} in {self.game!r}: as many rows, and "
+                f"{'room for entries' if rules.has_memory else 'no entries'}"
+            )
+        words, memory = np.ascontiguousarray(words), np.ascontiguousarray(memory)
+        check_rows(self.game, words, memory)
+        return States(words, memory)
 
     def _memory(self, count: int, capacity: int) -> Words:
         return np.zeros((count, capacity if self.game.rules.has_memory else 0, 2), np.uint64)
@@ -185,7 +227,7 @@ class SelfPlay:
         self._kernel = kernels.make_self_play(game)
         parts = min(check_positive("num_threads", num_threads), count)
         self._parts = [(count * k // parts, count * (k + 1) // parts) for k in range(parts)]
-        self._pool = ThreadPoolExecutor(parts - 1) if parts > 1 else None
+        self._threads = Threads(parts)
         self._no_actions = np.zeros(0, np.int64)
 
     def step(self, actions: Any) -> None:
@@ -201,8 +243,7 @@ class SelfPlay:
 
     def close(self) -> None:
         """End the threads."""
-        if self._pool is not None:
-            self._pool.shutdown()
+        self._threads.close()
 
     def _run(self, given: NDArray[Any], steps: int = 1) -> None:
         actions = np.ascontiguousarray(given, np.int64)
@@ -222,15 +263,11 @@ class SelfPlay:
 
         places = [(start, stop, 0, start) for start, stop in self._parts]
         while places:
-            if self._pool is None or len(places) == 1:
-                places = [work(place) for place in places]
-            else:
-                others = [self._pool.submit(work, place) for place in places[1:]]
-                places = [work(places[0]), *(other.result() for other in others)]
+            places = self._threads.run(work, places)
             for *_, row in places:
                 if row < 0:
                     bad = -row - 1
-                    state = Batch(self.game).unpack(self.states, bad)
+                    state = unpack(self.game, *self.states, bad)
                     raise IllegalActionError(f"row {bad}: {self.game.explain_illegal(state, int(given[bad]))}")
             places = [place for place in places if place[2] < steps]
             if places:
@@ -250,6 +287,20 @@ def read_actions(actions: Any, count: int) -> NDArray[Any]:
     return given
 
 
+def check_rows(game: Game[Any], words: Words, memory: Words) -> None:
+    """PositionError names the first packed state that is none of this game, as far as the rules can tell."""
+    if game.rules.is_sound is None:
+        return
+    row = kernels.make_find_unsound(game)(words, memory)
+    if row >= 0:
+        raise PositionError(f"row {row} is no state of {game!r}: words {words[row].tolist()}")
+
+
+def unpack(game: Game[Any], words: Words, memory: Words, row: int) -> Any:
+    """Return one packed state as the game's own."""
+    return game.own(game.rules.unpack(words[row].copy(), memory[row]))
+
+
 def look(game: Game[Any], words: Words, memory: Words, seats: NDArray[np.int64] | None = None) -> tuple[Int8, Int8]:
     """Return what seats (None: the seat to act) see of packed states, int8 (B, shape), and masks, int8 (B, n)."""
     count = words.shape[0]
@@ -257,6 +308,15 @@ def look(game: Game[Any], words: Words, memory: Words, seats: NDArray[np.int64] 
     masks = np.empty((count, game.num_actions), np.int8)
     kernels.make_look(game)(words, memory, np.full(count, -1, np.int64) if seats is None else seats, boards, masks)
     return boards, masks
+
+
+def status(
+    game: Game[Any], words: Words, memory: Words
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return seat to act, winner and margin of packed states: int64 (B,) each."""
+    told = np.empty((3, words.shape[0]), np.int64)
+    kernels.make_status(game)(words, memory, told)
+    return told[0], told[1], told[2]
 
 
 def random_actions(game: Game[Any], words: Words, memory: Words, stream: Stream) -> NDArray[np.int64]:

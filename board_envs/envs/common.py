@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Generic
 
 import numpy as np
 from gymnasium import spaces
+from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
 from board_envs.game import Game, is_action
@@ -24,6 +25,8 @@ MASK_IN = ("observation", "info")
 RENDER_MODES = ("ansi", "human")
 START_OPTIONS = ("position", "moves", "state")
 PENALTY, CAP = 0.1, 100
+NOT_BEGUN = "the game has not begun: call reset()"
+HALF_DONE = "the last step or reset was broken off, by an error or an interrupt: call reset()"
 
 
 class Unknown(np.float64):
@@ -135,6 +138,16 @@ def read_start(game: Game[S], options: Mapping[str, Any]) -> S:
     return state
 
 
+def ask_oracle(oracle: Oracle, state: Any, n: int) -> dict[int, float] | None:
+    """Return an oracle's answer for an unfinished state; ValueError if it is none."""
+    values = oracle.action_values(state)
+    if values is None:
+        return None
+    if not isinstance(values, Mapping) or not all(is_action(action, n) for action in values):
+        raise ValueError(f"the oracle {oracle!r} answered {values!r}, not {{action: value}} with actions 0 to {n - 1}")
+    return {int(action): float(value) for action, value in values.items()}
+
+
 def values_array(values: Mapping[int, float] | None, n: int) -> NDArray[np.float32]:
     """Return an oracle's answer as float32 (n,), NaN where nothing is known."""
     array = np.full(n, np.nan, np.float32)
@@ -175,7 +188,52 @@ def make_spaces(game: Game[Any], mask_in: str, flat: bool) -> tuple[spaces.Space
     return board, Actions(game.num_actions)
 
 
-class Table(Generic[S]):
+class Copies:
+    """Copies and pickles of an environment; `_bind` makes again what they do not hold.
+
+    A copy shares the oracle: its answers do not depend on what it was asked before. A pickle holds the oracle's spec if
+    it was given by one.
+    """
+
+    _UNBOUND: ClassVar[tuple[str, ...]]
+    """The attributes that `_bind` makes."""
+    game: Game[Any]
+    oracle: Oracle | None
+    _oracle_spec: str | None
+
+    def _set_oracle(self, oracle: Oracle | str | None) -> None:
+        self._oracle_spec = oracle if isinstance(oracle, str) else None
+        self.oracle = find_oracle(oracle, self.game)
+
+    def _bind(self) -> None:
+        raise NotImplementedError
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is made again."""
+        saved = {name: value for name, value in self.__dict__.items() if name not in self._UNBOUND}
+        if self._oracle_spec is not None:
+            saved["oracle"] = self._oracle_spec
+        return saved
+
+    def __setstate__(self, saved: dict[str, Any]) -> None:
+        """Take up a copy."""
+        self.__dict__.update(saved)
+        self.oracle = find_oracle(saved["oracle"], self.game)
+        self._bind()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        """Return a copy that plays on by itself."""
+        twin = memo[id(self)] = type(self).__new__(type(self))
+        memo[id(self.oracle)] = self.oracle
+        twin.__setstate__(copy.deepcopy({**self.__getstate__(), "oracle": self.oracle}, memo))
+        return twin
+
+    def __copy__(self) -> Any:
+        """Return a copy that plays on by itself: nothing mutable is shared, so a shallow copy is a deep one."""
+        return copy.deepcopy(self)
+
+
+class Table(Copies, Generic[S]):
     """The position on the table with its bookkeeping; the environments inherit it.
 
     Attributes:
@@ -195,6 +253,9 @@ class Table(Generic[S]):
         "_values", "_regret",
     )  # fmt: skip
     """The attributes that are a game in progress; subclasses add theirs."""
+    _UNBOUND = ("_rules", "_own")
+    _needs_reset: str | None = NOT_BEGUN
+    """Why nothing can be done before `reset`, None if it can."""
 
     _state: S
 
@@ -217,7 +278,7 @@ class Table(Generic[S]):
         self.illegal_cap = check_positive("illegal_cap", illegal_cap)
         self.mask_in = check_choice("mask_in", mask_in, MASK_IN)
         self.flat = bool(flat)
-        self.oracle = find_oracle(oracle, self.game)
+        self._set_oracle(oracle)
         self.render_mode = check_choice("render_mode", render_mode, (None, *RENDER_MODES))
         self._stream = Stream.seeded(None)
         self._bind()
@@ -245,6 +306,10 @@ class Table(Generic[S]):
         self._values: Values | None = None
         self._regret: float = UNKNOWN
 
+    def _check_ready(self) -> None:
+        if self._needs_reset is not None:
+            raise ResetNeeded(self._needs_reset)
+
     # -- moves --------------------------------------------------------------------------------------------------------
 
     def _legal_mask(self) -> Int8:
@@ -261,11 +326,12 @@ class Table(Generic[S]):
             raise IllegalActionError(self.game.explain_illegal(self._state, action))
         return int(action)
 
-    def _consult(self, action: int, legal: bool) -> None:
-        """Ask the oracle about the position before a move, and what the move gives away."""
-        if self.oracle is None:
-            return
-        values = self.oracle.action_values(self._state)
+    def _ask(self) -> dict[int, float] | None:
+        """Return what the oracle says of the position before a move; nothing has changed if it fails."""
+        return None if self.oracle is None else ask_oracle(self.oracle, self._state, self._n)
+
+    def _note(self, values: dict[int, float] | None, action: int, legal: bool) -> None:
+        """Keep what the oracle said before a move, and what the move gives away."""
         self._values = values_array(values, self._n).view(Values)
         self._regret = regret_of(values if legal else None, action)
 
@@ -311,6 +377,7 @@ class Table(Generic[S]):
     def _show(self) -> str | None:
         if self.render_mode is None:
             return None
+        self._check_ready()
         picture = self.game.draw(self._state)
         if self.render_mode == "human":
             print(picture, end="\n\n", flush=True)
@@ -322,39 +389,34 @@ class Table(Generic[S]):
     @property
     def game_state(self) -> S:
         """The game's own state, immutable; ``game.format`` writes it."""
+        self._check_ready()
         return self._state
 
     def get_state(self) -> dict[str, Any]:
         """Return all that is a game in progress, chance included, for `set_state` of an environment made alike."""
-        saved = {name: _copied(getattr(self, name)) for name in self._SAVED if hasattr(self, name)}
-        return {"game": repr(self.game), **saved}
+        self._check_ready()
+        return {"game": repr(self.game), **{name: _copied(getattr(self, name)) for name in self._SAVED}}
 
     def set_state(self, saved: Mapping[str, Any]) -> None:
-        """Go back to where `get_state` was called; ValueError if this is no answer of it."""
-        unknown = set(saved) - {"game", *self._SAVED} if isinstance(saved, Mapping) else {"?"}
-        if unknown:
-            raise ValueError(f"a state must come from get_state() of the same kind of environment, not {saved!r}")
-        if saved.get("game") != repr(self.game):
-            raise ValueError(f"the state is one of {saved.get('game')}, this environment plays {self.game!r}")
+        """Go back to where `get_state` was called; ValueError if this is no answer of it, and nothing has changed."""
+        check_saved(saved, self.game, self._SAVED)
+        if not isinstance(saved["_stream"], Stream):
+            raise ValueError(f"the state's _stream is {saved['_stream']!r}, not what get_state() returned")
+        self.game.check_state(saved["_state"])
         for name in self._SAVED:
-            if name in saved:
-                setattr(self, name, _copied(saved[name]))
-            elif hasattr(self, name):
-                delattr(self, name)
+            setattr(self, name, _copied(saved[name]))
         self._mask = None
+        self._needs_reset = None
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is found again by the game's name."""
-        return {name: value for name, value in self.__dict__.items() if name not in ("_rules", "_own")}
 
-    def __setstate__(self, saved: dict[str, Any]) -> None:
-        """Take up a copy."""
-        self.__dict__.update(saved)
-        self._bind()
-
-    def __copy__(self) -> Any:
-        """Return a copy that plays on by itself: nothing mutable is shared, so a shallow copy is a deep one."""
-        return copy.deepcopy(self)
+def check_saved(saved: Any, game: Game[Any], names: Iterable[str]) -> None:
+    """ValueError unless `saved` has what `get_state` of an environment of this kind and game returns."""
+    expected = {"game", *names}
+    if not isinstance(saved, Mapping) or set(saved) != expected:
+        given = f"one with the keys {', '.join(map(str, saved))}" if isinstance(saved, Mapping) else repr(saved)
+        raise ValueError(f"a state must come from get_state() of an environment made alike, not {given}")
+    if saved["game"] != repr(game):
+        raise ValueError(f"the state is one of {saved['game']}, this environment plays {game!r}")
 
 
 def _copied(value: Any) -> Any:

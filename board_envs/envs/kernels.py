@@ -27,8 +27,8 @@ opponent that is asked outside."""
 # Rows of `keys`, uint64 (5, B): the environment's stream, the opponent's, and the seed that the opponent was given.
 KEY, COUNTER, OPPONENT_KEY, OPPONENT_COUNTER, OPPONENT_SEED = range(5)
 KEYS = 5
-# Rows of `ints`, int64 (7, B). STEPPED: whether the learner has acted since the last reset.
-SEAT, PLIES, LAST_MOVER, ILLEGAL, ILLEGAL_COUNT, POLICY, STEPPED = range(7)
+# Rows of `ints`, int64 (7, B). STEPS: how often the learner has acted since the last reset.
+SEAT, PLIES, LAST_MOVER, ILLEGAL, ILLEGAL_COUNT, POLICY, STEPS = range(7)
 INTS = 7
 # `facts`, int64 (6, B), has a row for each of `INFO_FACTS`.
 
@@ -191,7 +191,7 @@ def make_advance(game: Game[Any], policies: tuple[Policy, ...]) -> Kernel[Any, i
             truncated = False
             move = -1
             if task == STEP:
-                ints[STEPPED, i] = 1
+                ints[STEPS, i] += 1
                 ints[ILLEGAL, i] = 0
                 if find_winner(state) < 0:
                     if is_legal(state, actions[i]):
@@ -217,7 +217,7 @@ def make_advance(game: Game[Any], policies: tuple[Policy, ...]) -> Kernel[Any, i
                 last_mover = -1
                 ints[ILLEGAL, i] = 0
                 ints[ILLEGAL_COUNT, i] = 0
-                ints[STEPPED, i] = 0
+                ints[STEPS, i] = 0
                 played[i] = -1
                 if seat_choice == 2:
                     seat = below(draw(keys[KEY, i], keys[COUNTER, i]), 2)
@@ -258,7 +258,7 @@ def make_advance(game: Game[Any], policies: tuple[Policy, ...]) -> Kernel[Any, i
             if wait:
                 continue
             winner = find_winner(state)
-            if winner >= 0 and ints[STEPPED, i] == 1:
+            if winner >= 0 and ints[STEPS, i] > 0:
                 terminated = True
                 reward = _RETURNS[winner, last_mover if self_play else seat]
             observe(state, to_play(state) if self_play else seat, observations[i])
@@ -271,7 +271,8 @@ def make_advance(game: Game[Any], policies: tuple[Policy, ...]) -> Kernel[Any, i
             flags[1, i] = truncated
             facts[0, i] = to_play(state)
             facts[1, i] = last_mover
-            facts[2, i] = winner
+            # Whoever loses by an illegal move leaves the game to the other.
+            facts[2, i] = 1 - to_play(state) if terminated and winner < 0 else winner
             facts[3, i] = find_margin(state)
             facts[4, i] = ints[ILLEGAL, i]
             facts[5, i] = plies
@@ -333,6 +334,22 @@ def make_find_illegal(game: Game[Any]) -> Kernel[Any, int]:
         return -1
 
     return kernel(find_illegal)
+
+
+@functools.cache
+def make_find_unsound(game: Game[Any]) -> Kernel[Any, int]:
+    """Return the kernel that finds the first row which is no state, -1 if there is none; the rules have `is_sound`."""
+    unpack, is_sound = game.rules.unpack, game.rules.is_sound
+    assert is_sound is not None
+
+    def find_unsound(words: Words, memory: Words) -> int:
+        words, memory = borrowed(words), borrowed(memory)
+        for i in range(words.shape[0]):
+            if not is_sound(unpack(words[i], memory[i])):
+                return i
+        return -1
+
+    return kernel(find_unsound)
 
 
 @functools.cache

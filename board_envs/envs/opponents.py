@@ -1,4 +1,4 @@
-"""The other seat of a one-seat environment: the built-in random player, agents, and plain callables."""
+"""The other seat of a one-seat environment: the built-in random player, agents and policies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from board_envs.envs.kernels import Policy, random_policy
-from board_envs.game import Game
+from board_envs.game import Game, is_action
+from board_envs.policies import BatchPolicy, find_policy
 from board_envs.random import Stream
 from board_envs.resolve import resolve
 from board_envs.types import IllegalActionError, Int8
@@ -43,29 +44,23 @@ class RandomOpponent:
 
 
 class AgentOpponent:
-    """An agent, ``act(observation, state=None)``, or a callable ``f({"observation", "action_mask"}) -> int``."""
+    """An agent: ``act(observation, state=None) -> int``, and ``reset(seed=...)`` before each game if it has that."""
 
     def __init__(self, agent: Any, game: Game[Any]) -> None:
         self._game = game
         self._agent = agent
-        self._act = "act" if hasattr(agent, "act") else "__call__"
-        parameters = inspect.signature(getattr(agent, "act", agent)).parameters
-        self._takes_state = "state" in parameters
+        self._takes_state = "state" in inspect.signature(agent.act).parameters
 
     def reset(self, seed: int) -> None:
-        """Begin a game; a callable without a method ``reset`` has nothing to begin."""
+        """Begin a game."""
         if hasattr(self._agent, "reset"):
             self._agent.reset(seed=seed)
 
     def choose(self, state: Any) -> int:
         """Return the agent's action; IllegalActionError if the rules do not allow it."""
-        game = self._game
-        seen = {"observation": game.observe(state, game.current_player(state)), "action_mask": game.legal_mask(state)}
-        act = getattr(self._agent, self._act)
-        action = act(seen, state=state) if self._takes_state else act(seen)
-        if not game.is_legal(state, action):
-            raise IllegalActionError(f"the opponent {self._agent!r} played: {game.explain_illegal(state, action)}")
-        return int(action)
+        seen = seen_in(self._game, state)
+        action = self._agent.act(seen, state=state) if self._takes_state else self._agent.act(seen)
+        return check_answer(self._game, state, self._agent, action)
 
     def get_state(self) -> Any:
         """Return a copy of the agent: its own ``get_state()`` if it has one."""
@@ -79,10 +74,58 @@ class AgentOpponent:
             self._agent = copy.deepcopy(saved)
 
 
+class PolicyOpponent:
+    """A policy of one observation, or of many positions at once; it remembers nothing."""
+
+    def __init__(self, policy: Any, game: Game[Any]) -> None:
+        self._game = game
+        self._policy = policy
+
+    def reset(self, seed: int) -> None:
+        """Begin a game; a policy has nothing to begin."""
+
+    def choose(self, state: Any) -> int:
+        """Return the policy's action; IllegalActionError if the rules do not allow it."""
+        seen = seen_in(self._game, state)
+        if isinstance(self._policy, BatchPolicy):
+            action = ask_batch(self._policy, seen["observation"][None], seen["action_mask"][None])[0].item()
+        else:
+            action = self._policy(seen)
+        return check_answer(self._game, state, self._policy, action)
+
+    def get_state(self) -> None:
+        """Return what the next choice depends on: nothing."""
+
+    def set_state(self, saved: Any) -> None:
+        """Go back to where `get_state` was called."""
+
+
+def seen_in(game: Game[Any], state: Any) -> dict[str, Int8]:
+    """Return what the seat to act sees, in the form that agents take."""
+    return {"observation": game.observe(state, game.current_player(state)), "action_mask": game.legal_mask(state)}
+
+
+def check_answer(game: Game[Any], state: Any, who: Any, action: Any) -> int:
+    """Return an opponent's action; IllegalActionError if the rules do not allow it."""
+    if not game.is_legal(state, action):
+        raise IllegalActionError(f"the opponent {who!r} played: {game.explain_illegal(state, action)}")
+    return int(action)
+
+
+def ask_batch(policy: BatchPolicy, boards: Int8, masks: Int8) -> NDArray[Any]:
+    """Return a policy's actions for k positions, integers (k,); IllegalActionError if the answer is no such array."""
+    actions = np.asarray(policy(boards, masks))
+    if actions.shape != boards.shape[:1] or actions.dtype.kind not in "iu":
+        raise IllegalActionError(
+            f"the opponent {policy!r} must return {len(boards)} integers, not {actions.dtype} {actions.shape}"
+        )
+    return actions
+
+
 class Mixture:
     """Several opponents of whom one is drawn for each game, by weight."""
 
-    def __init__(self, opponents: Sequence[RandomOpponent | AgentOpponent], weights: Sequence[float]) -> None:
+    def __init__(self, opponents: Sequence[OneOpponent], weights: Sequence[float]) -> None:
         self._opponents = list(opponents)
         self._shares = cumulative_shares(weights)
         self._drawn = 0
@@ -111,7 +154,8 @@ class Mixture:
             opponent.set_state(state)
 
 
-Opponent: TypeAlias = RandomOpponent | AgentOpponent | Mixture
+OneOpponent: TypeAlias = RandomOpponent | AgentOpponent | PolicyOpponent
+Opponent: TypeAlias = OneOpponent | Mixture
 
 
 def cumulative_shares(weights: Sequence[float]) -> NDArray[np.float64]:
@@ -137,8 +181,8 @@ def make_opponent(opponent: Any, game: Game[Any]) -> Opponent | None:
     """Return the player of the other seat.
 
     Args:
-        opponent: a spec string ("random" is built in, others come from the installed agents), an agent, a callable, a
-            mixture ``{opponent: weight}`` of them, or None for self-play.
+        opponent: a player in any form of `board_envs.policies` (the spec "random" is built in, others come from the
+            installed agents), a mixture ``{opponent: weight}`` of them, or None for self-play.
         game: what is played.
 
     Raises:
@@ -153,10 +197,11 @@ def make_opponent(opponent: Any, game: Game[Any]) -> Opponent | None:
     return made[0] if len(made) == 1 else Mixture(made, weights)
 
 
-def _make_one(opponent: Any, game: Game[Any]) -> RandomOpponent | AgentOpponent:
+def _make_one(opponent: Any, game: Game[Any]) -> OneOpponent:
     if is_random(opponent):
         return RandomOpponent(game)
-    return AgentOpponent(find_agent(opponent, game), game)
+    found = find_opponent(opponent, game)
+    return AgentOpponent(found, game) if hasattr(found, "act") else PolicyOpponent(found, game)
 
 
 def is_random(opponent: Any) -> bool:
@@ -164,17 +209,13 @@ def is_random(opponent: Any) -> bool:
     return isinstance(opponent, str) and opponent == "random"
 
 
-def find_agent(opponent: Any, game: Game[Any]) -> Any:
-    """Return an agent or callable, resolving a spec string."""
-    if isinstance(opponent, str):
-        return resolve("agent", opponent, game)
-    if isinstance(opponent, type) or not (hasattr(opponent, "act") or callable(opponent)):
-        raise TypeError(f"opponent must be a spec string, an agent with act(), a callable or None, not {opponent!r}")
-    return opponent
+def find_opponent(opponent: Any, game: Game[Any]) -> Any:
+    """Return an agent, a `BatchPolicy` or a callable of one observation, as `find_policy` reads them."""
+    return find_policy(opponent, game, lambda spec, game: resolve("agent", spec, game), "opponent")
 
 
 class Players:
-    """The opponents of a batch: those compiled, those asked for many rows at once, and agents, one a row.
+    """The opponents of a batch: those compiled, policies, and agents, one a row.
 
     Attributes:
         policies: the compiled ones, numbered from 0; the others follow.
@@ -188,7 +229,7 @@ class Players:
         self._rows = rows
         self._given, weights = split_mixture(opponent)
         self.shares = cumulative_shares(weights)
-        self._found = [one if is_random(one) else find_agent(one, game) for one in self._given]
+        self._found = [one if is_random(one) else find_opponent(one, game) for one in self._given]
         self._agents: dict[tuple[int, int], AgentOpponent] = {}
         self._number()
 
@@ -225,23 +266,44 @@ class Players:
     def choose(
         self, number: int, rows: NDArray[np.intp], boards: Int8, masks: Int8, state_of: Callable[[int], Any]
     ) -> NDArray[np.int64]:
-        """Return the actions of a player in some rows, int64 (k,), given what the movers see there."""
+        """Return the actions of a player in some rows, int64 (k,), given what the movers see there.
+
+        IllegalActionError names a row whose action the rules do not allow.
+        """
         player = self._found[self._outside[number]]
+        n = self._game.num_actions
+        answers: Any
         if hasattr(player, "act"):
             return np.array([self._agent(number, row).choose(state_of(row)) for row in rows.tolist()], np.int64)
-        actions = np.asarray(player(boards, masks))
-        if actions.shape != rows.shape or actions.dtype.kind not in "iu":
-            raise IllegalActionError(
-                f"the opponent {player!r} must return {rows.size} integers, not {actions.dtype} {actions.shape}"
-            )
-        return actions.astype(np.int64)
+        if isinstance(player, BatchPolicy):
+            answers = ask_batch(player, boards, masks)
+            legal = (answers >= 0) & (answers < n)
+            actions = np.where(legal, answers, 0).astype(np.int64)
+        else:
+            pairs = zip(boards.copy(), masks.copy(), strict=True)
+            answers = [player({"observation": board, "action_mask": mask}) for board, mask in pairs]
+            legal = np.array([is_action(answer, n) for answer in answers])
+            actions = np.array([int(answer) if fine else 0 for answer, fine in zip(answers, legal, strict=True)])
+        legal &= masks[np.arange(rows.size), actions] == 1
+        if not legal.all():
+            k = int(np.flatnonzero(~legal)[0])
+            answer = answers[k].item() if isinstance(answers, np.ndarray) else answers[k]
+            reason = self._game.explain_illegal(state_of(int(rows[k])), answer)
+            raise IllegalActionError(f"row {rows[k]}: the opponent {player!r} played: {reason}")
+        return actions
 
     def get_state(self) -> Any:
         """Return what the next choices depend on."""
         return {key: agent.get_state() for key, agent in self._agents.items()}
 
     def set_state(self, saved: Any) -> None:
-        """Go back to where `get_state` was called."""
+        """Go back to where `get_state` was called; ValueError if this is no answer of it."""
+        agents = {number for number, k in self._outside.items() if hasattr(self._found[k], "act")}
+        rows = range(self._rows)
+        if not isinstance(saved, Mapping) or not all(
+            isinstance(key, tuple) and len(key) == 2 and key[0] in agents and key[1] in rows for key in saved
+        ):
+            raise ValueError("the state comes from an environment with other opponents")
         self._agents = {}
         for (number, row), state in saved.items():
             self._agent(number, row).set_state(state)
@@ -265,5 +327,5 @@ def compiled_policy(opponent: Any, game: Game[Any]) -> Policy | None:
 
 
 def make_players(opponent: Any, game: Game[Any], rows: int) -> Players | None:
-    """Return the opponents of a batch, None in self-play; arguments as in `make_opponent`, callables take batches."""
+    """Return the opponents of a batch, None in self-play; arguments as in `make_opponent`."""
     return None if opponent is None else Players(opponent, game, rows)

@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 
 from board_envs.envs.common import (
     CAP,
+    HALF_DONE,
     PENALTY,
     RENDER_MODES,
     Table,
     check_choice,
     check_options,
+    check_saved,
     make_spaces,
     read_start,
 )
@@ -39,8 +41,8 @@ class BoardEnv(Table[Any], gymnasium.Env[Any, Any]):
 
     Args:
         game: a Game, or its name with the parameters beside.
-        opponent: a spec string, an agent, a callable, a mixture ``{opponent: weight}`` of which one is drawn for each
-            game, or None for self-play.
+        opponent: a player in any form of `board_envs.policies`, a mixture ``{opponent: weight}`` of which one is drawn
+            for each game, or None for self-play.
         seat: the learner's, 0, 1 or "random" (drawn at each reset); 0 in self-play, where it says nothing.
         illegal: "lose" (-1 and terminated, the state as it was), or "raise", "random", "ignore".
         illegal_penalty: what an ignored action costs.
@@ -95,6 +97,7 @@ class BoardEnv(Table[Any], gymnasium.Env[Any, Any]):
         state = read_start(self.game, check_options(options))
         if seed is not None:
             seed = check_seed(seed)
+        self._needs_reset = HALF_DONE
         super().reset(seed=seed)
         if seed is not None:
             self._stream = Stream.seeded(seed)
@@ -107,48 +110,57 @@ class BoardEnv(Table[Any], gymnasium.Env[Any, Any]):
                 self._opponent.draw(self._stream.bits())
             self._opponent.reset(self._stream.seed())
             self._answer()
+        self._needs_reset = None
         if self.render_mode == "human":
             self.render()
         return self._told()
 
     def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
-        """Play the learner's action: returns observation, reward, terminated, truncated, info."""
+        """Play the learner's action: returns observation, reward, terminated, truncated, info.
+
+        Where the opponent raises or answers an illegal action, its error goes through and the environment refuses all
+        but `reset` and `set_state`; where the oracle raises, nothing has changed.
+
+        Raises:
+            IllegalActionError: the action is none, or not legal with ``illegal="raise"``; nothing has changed.
+            ResetNeeded: there is no episode to step.
+
+        """
+        self._check_ready()
         if self._over:
-            raise ResetNeeded("the episode is over, or has not begun: call reset()")
+            raise ResetNeeded("the episode is over: call reset()")
         if type(action) is not int or not 0 <= action < self._n:
             action = self._check_action(action)
         reward, truncated = 0.0, False
-        self._illegal = 0
         mover = self._seat if self._opponent is None else self.seat
-        if self._winner >= 0:
-            self._over = True  # The opponent had ended the game before the learner's first decision.
-        elif self._legal_mask()[action]:
-            self._move(action)
-        elif self.illegal == "raise":
+        decided = self._winner >= 0  # The opponent had ended the game before the learner's first decision.
+        legal = decided or bool(self._legal_mask()[action])
+        if not legal and self.illegal == "raise":
             raise IllegalActionError(self.game.explain_illegal(self._state, action))
-        else:
-            self._illegal = 1
-            if self.illegal == "random":
-                self._move(self._random_action())
+        values = None if decided else self._ask()
+        self._needs_reset = HALF_DONE
+        self._illegal = int(not legal)
+        if not decided and (legal or self.illegal == "random"):
+            self._move(action if legal else self._random_action(), values)
+        elif not legal:
+            self._note(values, action, False)
+            if self.illegal == "lose":
+                self._winner = 1 - mover
             else:
-                self._consult(action, False)
-                if self.illegal == "lose":
-                    reward, self._over = -1.0, True
-                else:
-                    self._illegal_count += 1
-                    reward, truncated = -self.illegal_penalty, self._illegal_count >= self.illegal_cap
+                self._illegal_count += 1
+                reward, truncated = -self.illegal_penalty, self._illegal_count >= self.illegal_cap
         if self._winner >= 0:
             reward, self._over = float(RETURNS[self._winner][mover]), True
         terminated = self._over
         self._over = terminated or truncated
+        self._needs_reset = None
         if self.render_mode == "human":
             self.render()
         observation, info = self._told(terminated=terminated)
         return observation, reward, terminated, truncated, info
 
-    def _move(self, action: int) -> None:
-        if self.oracle is not None:
-            self._consult(action, True)
+    def _move(self, action: int, values: dict[int, float] | None) -> None:
+        self._note(values, action, True)
         self._play(action)
         if self._opponent is not None:
             self._answer()
@@ -175,6 +187,7 @@ class BoardEnv(Table[Any], gymnasium.Env[Any, Any]):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return which actions are legal, bool (n,); all True when the episode has terminated."""
+        self._check_ready()
         return self._mask_now(self._over).astype(np.bool_)
 
     def render(self) -> str | None:
@@ -186,19 +199,21 @@ class BoardEnv(Table[Any], gymnasium.Env[Any, Any]):
     def get_state(self) -> dict[str, Any]:
         """Return all that is an episode in progress, chance and opponent included."""
         saved = super().get_state()
-        if self._opponent is not None:
-            saved["opponent"] = self._opponent.get_state()
+        opponent = self._opponent
+        saved["opponent"] = None if opponent is None else (type(opponent).__name__, opponent.get_state())
         return saved
 
     def set_state(self, saved: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:  # type: ignore[override]
         """Go back to where `get_state` was called; returns observation and info, as `reset` does."""
+        check_saved(saved, self.game, (*self._SAVED, "opponent"))
         mine = dict(saved)
-        opponent = mine.pop("opponent", None)
-        if (opponent is None) != (self._opponent is None):
+        given = mine.pop("opponent")
+        kind, state = given if isinstance(given, tuple) and len(given) == 2 else (None, None)
+        if kind != (None if self._opponent is None else type(self._opponent).__name__):
             raise ValueError("the state comes from an environment with another kind of opponent")
         super().set_state(mine)
         if self._opponent is not None:
-            self._opponent.set_state(opponent)
+            self._opponent.set_state(state)
         return self._told(terminated=self._over)
 
 

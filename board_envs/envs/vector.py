@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import copy
+import operator
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -17,16 +16,20 @@ from board_envs._jit import require_numba
 from board_envs.envs import batch, kernels
 from board_envs.envs.common import (
     CAP,
+    HALF_DONE,
     ILLEGAL,
     MASK_IN,
+    NOT_BEGUN,
     PENALTY,
     START_OPTIONS,
+    Copies,
+    ask_oracle,
     check_choice,
     check_options,
     check_penalty,
     check_positive,
+    check_saved,
     find_game,
-    find_oracle,
     make_spaces,
     read_start,
     regret_of,
@@ -34,6 +37,7 @@ from board_envs.envs.common import (
 )
 from board_envs.envs.opponents import Players, make_players
 from board_envs.envs.single import check_seat
+from board_envs.envs.threads import Threads
 from board_envs.game import Game
 from board_envs.random import Stream, check_seed
 from board_envs.types import INFO_FACTS, INFO_KEYS, IllegalActionError, Int8, Oracle, Words
@@ -41,7 +45,7 @@ from board_envs.types import INFO_FACTS, INFO_KEYS, IllegalActionError, Int8, Or
 _PER_ENV = ("positions", "states")
 
 
-class BoardVectorEnv(VectorEnv[Any, Any, Any]):
+class BoardVectorEnv(Copies, VectorEnv[Any, Any, Any]):
     """Many games stepped at once, equal to Gymnasium's SyncVectorEnv of `BoardEnv` bit by bit, whatever the mode.
 
     Rows, B of them, are independent: each has its own seed, chance, opponent and game.
@@ -49,12 +53,13 @@ class BoardVectorEnv(VectorEnv[Any, Any, Any]):
     Args:
         game: a Game, or its name with the parameters beside.
         num_envs: B.
-        opponent: a spec string, an agent (copied for each row), a batch callable
-            ``f(observations int8 (k, shape), masks int8 (k, n)) -> actions (k,)`` asked for all rows that wait at once,
-            a mixture ``{opponent: weight}`` of which each row draws one for each game, or None for self-play. "random",
-            and agents that have a compiled policy, play inside the kernel.
+        opponent: a player in any form of `board_envs.policies`, a mixture ``{opponent: weight}`` of which each row
+            draws one for each game, or None for self-play. "random", and agents that have a compiled policy, play
+            inside the kernel; other agents are copied for each row; a `batch_policy` is asked for all rows that wait at
+            once, another callable row by row.
         seat: the learner's, 0, 1 or "random".
         autoreset_mode: an AutoresetMode or its name; all three are as Gymnasium defines them.
+        max_episode_steps: a row is truncated at this many steps, as by Gymnasium's TimeLimit; None sets no limit.
         num_threads: rows are stepped by so many threads; the results do not depend on it.
         illegal: as in `BoardEnv`; with "raise" no row has moved when IllegalActionError is raised.
         illegal_penalty: what an ignored action costs.
@@ -71,6 +76,7 @@ class BoardVectorEnv(VectorEnv[Any, Any, Any]):
     """
 
     metadata: dict[str, Any]
+    _UNBOUND = ("_advance", "_find_illegal")
 
     def __init__(
         self,
@@ -80,6 +86,7 @@ class BoardVectorEnv(VectorEnv[Any, Any, Any]):
         opponent: Any = "random",
         seat: int | str = 0,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        max_episode_steps: int | None = None,
         num_threads: int = 1,
         illegal: str = "lose",
         illegal_penalty: float = PENALTY,
@@ -95,13 +102,16 @@ class BoardVectorEnv(VectorEnv[Any, Any, Any]):
         self.num_envs = check_positive("num_envs", num_envs)
         self.num_threads = check_positive("num_threads", num_threads)
         self.autoreset_mode = AutoresetMode(autoreset_mode)
+        if max_episode_steps is not None:
+            max_episode_steps = check_positive("max_episode_steps", max_episode_steps)
+        self.max_episode_steps = max_episode_steps
         self.metadata = {"autoreset_mode": self.autoreset_mode, "render_modes": ["ansi"], "render_fps": 2}
         self.illegal = check_choice("illegal", illegal, ILLEGAL)
         self.illegal_penalty = check_penalty(illegal_penalty)
         self.illegal_cap = check_positive("illegal_cap", illegal_cap)
         self.mask_in = check_choice("mask_in", mask_in, MASK_IN)
         self.flat = bool(flat)
-        self.oracle = find_oracle(oracle, self.game)
+        self._set_oracle(oracle)
         self.render_mode = check_choice("render_mode", render_mode, (None, "ansi"))
         seat = check_seat(seat, opponent)
         self._seat_choice = 2 if seat == "random" else int(seat)
@@ -120,10 +130,11 @@ class BoardVectorEnv(VectorEnv[Any, Any, Any]):
         self._ints[kernels.SEAT] = 0 if self._seat_choice == 2 else self._seat_choice
         self._over: NDArray[np.bool_] = np.ones(count, np.bool_)
         self._terminated: NDArray[np.bool_] = np.zeros(count, np.bool_)
-        self._begun = False
+        self._needs_reset: str | None = NOT_BEGUN
         self._illegal_rule = ILLEGAL.index(self.illegal)
         parts = min(self.num_threads, count)
         self._parts = [(count * k // parts, count * (k + 1) // parts) for k in range(parts)]
+        self._threads = Threads(parts)
         self._bind()
 
     def _bind(self) -> None:
@@ -132,7 +143,6 @@ class BoardVectorEnv(VectorEnv[Any, Any, Any]):
         policies = (kernels.random_policy(self.game),) if players is None else players.policies
         self._advance = kernels.make_advance(self.game, policies)
         self._find_illegal = kernels.make_find_illegal(self.game)
-        self._pool = ThreadPoolExecutor(self.num_threads - 1) if self.num_threads > 1 else None
 
     # -- Gymnasium ----------------------------------------------------------------------------------------------------
 
@@ -146,14 +156,23 @@ class BoardVectorEnv(VectorEnv[Any, Any, Any]):
             options: as in `BoardEnv.reset`, the same start for all; or "positions" or "states", a text or state for
                 each row, None for the usual start; "reset_mask", bool (B,): which rows; the others stay as they are.
 
+        Returns:
+            Observations and infos, true in all rows. After a reset of some rows, the arrays ``_key`` of the infos are
+            True in those alone, and ``action_values`` and ``regret`` NaN in all, so that nothing counts twice.
+
         Raises:
             ValueError: an unknown option, or a start that is impossible or finished; nothing has changed.
+            ResetNeeded: only some rows of an environment that has not begun.
 
         """
         given = check_options(options, ("reset_mask", *_PER_ENV))
         rows = self._rows_of(given.pop("reset_mask", None))
+        partial = not rows.all()
+        if partial and self._needs_reset is not None:
+            raise ResetNeeded(f"{self._needs_reset} for all rows, without 'reset_mask'")
         starts = self._starts(given, rows)
         seeds = self._seeds(seed)
+        self._needs_reset = HALF_DONE
         mode = np.where(rows, np.int8(kernels.RESET), np.int8(kernels.SKIP))
         for row, state in starts.items():
             self._put(row, state)
@@ -161,21 +180,25 @@ class BoardVectorEnv(VectorEnv[Any, Any, Any]):
         for row, one in enumerate(seeds):
             if one is not None and rows[row]:
                 self._keys[:2, row] = Stream.seeded(one).key, 0
-        partial = not rows.all()
-        if partial and not self._begun:
-            raise ResetNeeded("reset() all rows before some of them")
         told = self._run(mode, np.zeros(self.num_envs, np.int64))
-        self._begun = True
+        self._needs_reset = None
         self._over = self._over & ~rows
-        if not partial:
-            return self._observations(told), self._infos(told)
-        infos = self._infos(told, rows=rows)
-        return self._observations(self._told_now()), infos
+        if partial:
+            told = self._told_now()
+        return self._observations(told), self._infos(told, present=rows)
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """Step every row: returns observations, rewards float64, terminated, truncated bool (B,), and infos."""
-        if not self._begun:
-            raise ResetNeeded("the games have not begun: call reset()")
+        """Step every row: returns observations, rewards float64, terminated, truncated bool (B,), and infos.
+
+        Where an opponent raises or answers an illegal action, its error goes through and the environment refuses all
+        but `reset` of all rows and `set_state`; where the oracle raises, nothing has changed.
+
+        Raises:
+            IllegalActionError: an action is none, or not legal with ``illegal="raise"``; nothing has changed.
+            ResetNeeded: the games have not begun, or, in the mode DISABLED, some are over.
+
+        """
+        self._check_ready()
         if self.autoreset_mode is AutoresetMode.DISABLED and self._over.any():
             rows = np.flatnonzero(self._over).tolist()
             raise ResetNeeded(f"rows {rows} are over: call reset(options={{'reset_mask': ...}})")
@@ -183,11 +206,17 @@ class BoardVectorEnv(VectorEnv[Any, Any, Any]):
         mode = self._over.view(np.int8) + np.int8(kernels.STEP)
         moves = self._check_actions(actions, mode)
         values = self._ask_oracle(mode)
+        self._needs_reset = HALF_DONE
         told = self._run(mode, moves)
+        if self.max_episode_steps is not None:
+            told.flags[1] |= (mode == kernels.STEP) & (self._ints[kernels.STEPS] >= self.max_episode_steps)
         self._over = told.flags[0] | told.flags[1]
         regrets = self._regrets(values, told)
         if self.autoreset_mode is AutoresetMode.SAME_STEP and self._over.any():
-            return self._same_step(told, values, regrets)
+            results = self._same_step(told, values, regrets)
+            self._needs_reset = None
+            return results
+        self._needs_reset = None
         infos = self._infos(told, values, regrets)
         return self._observations(told), told.rewards, told.flags[0], told.flags[1], infos
 
@@ -206,7 +235,7 @@ class BoardVectorEnv(VectorEnv[Any, Any, Any]):
         infos: dict[str, Any] = {
             "final_obs": finals,
             "_final_obs": ended.copy(),
-            "final_info": self._infos(told, values, regrets, ended),
+            "final_info": self._infos(told, values, regrets, ended, others_zero=True),
             "_final_info": ended.copy(),
         }
         flags, rewards = told.flags.copy(), told.rewards.copy()
@@ -221,6 +250,7 @@ class BoardVectorEnv(VectorEnv[Any, Any, Any]):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return which actions are legal, bool (B, n); all True in rows that have terminated."""
+        self._check_ready()
         told = self._told_now()
         return told.masks.astype(np.bool_)
 
@@ -229,18 +259,19 @@ class BoardVectorEnv(VectorEnv[Any, Any, Any]):
 
         It is compiled, and many times as fast as drawing from the masks; the games' own chance is not touched.
         """
+        self._check_ready()
         return batch.random_actions(self.game, self._words, self._memory, stream)
 
     def render(self) -> tuple[str, ...] | None:
         """Return a text a row in mode "ansi"."""
         if self.render_mode is None:
             return None
+        self._check_ready()
         return tuple(self.game.draw(self.state_of(row)) for row in range(self.num_envs))
 
     def close_extras(self, **_kwargs: Any) -> None:
         """End the threads."""
-        if self._pool is not None:
-            self._pool.shutdown()
+        self._threads.close()
 
     # -- running the kernel -------------------------------------------------------------------------------------------
 
@@ -280,11 +311,7 @@ class BoardVectorEnv(VectorEnv[Any, Any, Any]):
 
         parts = self._parts
         while parts:
-            if self._pool is None or len(parts) == 1:
-                reached = [work(part) for part in parts]
-            else:
-                others = [self._pool.submit(work, part) for part in parts[1:]]
-                reached = [work(parts[0]), *(other.result() for other in others)]
+            reached = self._threads.run(work, parts)
             parts = [(row, end) for row, (_, end) in zip(reached, parts, strict=True) if row < end]
             if parts:
                 # A memory is full: all get more room, and the rows that are left go on.
@@ -298,36 +325,25 @@ class BoardVectorEnv(VectorEnv[Any, Any, Any]):
         for number in np.unique(numbers).tolist():
             mine = rows[numbers == number]
             boards, masks = batch.look(self.game, self._words[mine], self._memory[mine])
-            answers[mine] = self._players.choose(number, mine, boards, masks, self.state_of)
-        mode = np.zeros(self.num_envs, np.int8)
-        mode[rows] = kernels.STEP
-        self._refuse(answers, mode, answers, "the opponent's ")
+            answers[mine] = self._players.choose(number, mine, boards, masks, self._state_of)
         return answers
 
     def _check_actions(self, actions: Any, mode: Int8) -> NDArray[np.int64]:
         """Return actions as int64 (B,); IllegalActionError names the first row whose action is none, or not legal."""
         given = batch.read_actions(actions, self.num_envs)
         moves = np.ascontiguousarray(given, np.int64)
+        if moves.view(np.uint64).max() >= self.game.num_actions:
+            bad = (mode == kernels.STEP) & ((moves < 0) | (moves >= self.game.num_actions))
+            if bad.any():
+                self._refuse(int(np.flatnonzero(bad)[0]), given)
         if self.illegal == "raise":
-            self._refuse(moves, mode, given)
-        elif moves.view(np.uint64).max() >= self.game.num_actions:
-            self._refuse_numbers(moves, mode, given)
+            row = self._find_illegal(mode, moves, self._words, self._memory)
+            if row >= 0:
+                self._refuse(row, given)
         return moves
 
-    def _refuse_numbers(self, moves: NDArray[np.int64], mode: Int8, given: NDArray[Any], whose: str = "") -> None:
-        bad = (mode == kernels.STEP) & ((moves < 0) | (moves >= self.game.num_actions))
-        if bad.any():
-            self._raise(int(np.flatnonzero(bad)[0]), given, whose)
-
-    def _refuse(self, moves: NDArray[np.int64], mode: Int8, given: NDArray[Any], whose: str = "") -> None:
-        self._refuse_numbers(moves, mode, given, whose)
-        row = self._find_illegal(mode, moves, self._words, self._memory)
-        if row >= 0:
-            self._raise(row, given, whose)
-
-    def _raise(self, row: int, given: NDArray[Any], whose: str) -> None:
-        reason = self.game.explain_illegal(self.state_of(row), int(given[row]))
-        raise IllegalActionError(f"row {row}: {whose}{reason}")
+    def _refuse(self, row: int, given: NDArray[Any]) -> None:
+        raise IllegalActionError(f"row {row}: {self.game.explain_illegal(self._state_of(row), int(given[row]))}")
 
     # -- starts -------------------------------------------------------------------------------------------------------
 
@@ -382,18 +398,33 @@ class BoardVectorEnv(VectorEnv[Any, Any, Any]):
             self._memory[row, : entries.shape[0]] = entries
 
     def state_of(self, row: int) -> Any:
-        """Return a row's game state, as the game's own functions take it."""
-        return self.game.rules.unpack(self._words[row].copy(), self._memory[row].copy())
+        """Return a row's game state, as the game's own functions take it; IndexError if there is no such row."""
+        self._check_ready()
+        if not 0 <= operator.index(row) < self.num_envs:
+            raise IndexError(f"there is no row {row}; rows are 0 to {self.num_envs - 1}")
+        return self._state_of(row)
+
+    def _state_of(self, row: int) -> Any:
+        return batch.unpack(self.game, self._words, self._memory, row)
+
+    def _check_ready(self) -> None:
+        if self._needs_reset is not None:
+            raise ResetNeeded(self._needs_reset)
 
     # -- what is told -------------------------------------------------------------------------------------------------
 
     def _told_now(self) -> _Told:
-        """Return what was told last of observations and masks, made again."""
+        """Return what was told last of observations, masks and facts, made again."""
         told = _Told(self)
         seats = np.full(self.num_envs, -1, np.int64) if self._players is None else self._ints[kernels.SEAT].copy()
         told.observations, told.masks = batch.look(self.game, self._words, self._memory, seats)
         # A finished game's mask comes as zeros: all ones is what learners get.
         told.masks[self._terminated | ~told.masks.any(axis=1)] = 1
+        seat, winner, margin = batch.status(self.game, self._words, self._memory)
+        ints = self._ints
+        # A game that goes on by its rules but has terminated was lost by an illegal move.
+        winner = np.where(self._terminated & (winner < 0), 1 - seat, winner)
+        told.facts[:] = seat, ints[kernels.LAST_MOVER], winner, margin, ints[kernels.ILLEGAL], ints[kernels.PLIES]
         return told
 
     def _observations(self, told: _Told) -> Any:
@@ -403,9 +434,19 @@ class BoardVectorEnv(VectorEnv[Any, Any, Any]):
         return {"action_mask": told.masks.copy(), "observation": boards} if self.mask_in == "observation" else boards
 
     def _infos(
-        self, told: _Told, values: Any = None, regrets: Any = None, rows: NDArray[np.bool_] | None = None
+        self,
+        told: _Told,
+        values: Any = None,
+        regrets: Any = None,
+        present: NDArray[np.bool_] | None = None,
+        *,
+        others_zero: bool = False,
     ) -> dict[str, Any]:
-        """Return infos in memory of their own; only those rows, the others zero, if some are named."""
+        """Return infos in memory of their own.
+
+        `present`, bool (B,), is what the arrays ``_key`` hold, None for all True. With `others_zero` the other rows
+        hold zeros, as Gymnasium has it in final infos.
+        """
         count, n = self.num_envs, self.game.num_actions
         if values is None:
             all_values = np.full((count, n), np.nan, np.float32)
@@ -414,20 +455,18 @@ class BoardVectorEnv(VectorEnv[Any, Any, Any]):
             all_values = np.array([values_array(one, n) for one in values])
             all_regrets = np.array(regrets)
         masks, facts = told.masks, told.facts
-        if rows is None:
-            present = np.ones((len(facts) + 3, count), np.bool_)
-        else:
-            named = np.flatnonzero(rows)
+        flags = np.ones((len(INFO_KEYS), count), np.bool_)
+        if present is not None:
+            flags[:] = present
+        if others_zero:
+            named = np.flatnonzero(flags[0])
             masks, facts = _only(named, masks), np.zeros_like(facts)
             facts[:, named] = told.facts[:, named]
             all_values, all_regrets = _only(named, all_values), _only(named, all_regrets)
-            present = np.zeros((len(facts) + 3, count), np.bool_)
-            present[:, named] = True
-        arrays = (masks, *facts, all_values, all_regrets)
         infos: dict[str, Any] = {}
-        for key, array, mask in zip(INFO_KEYS, arrays, present, strict=True):
+        for key, array, flag in zip(INFO_KEYS, (masks, *facts, all_values, all_regrets), flags, strict=True):
             infos[key] = array
-            infos[f"_{key}"] = mask
+            infos[f"_{key}"] = flag
         return infos
 
     def _ask_oracle(self, mode: Int8) -> list[dict[int, float] | None] | None:
@@ -436,9 +475,9 @@ class BoardVectorEnv(VectorEnv[Any, Any, Any]):
             return None
         values: list[dict[int, float] | None] = []
         for row in range(self.num_envs):
-            state = self.state_of(row)
+            state = self._state_of(row)
             asked = mode[row] == kernels.STEP and not self.game.is_terminal(state)
-            values.append(self.oracle.action_values(state) if asked else None)
+            values.append(ask_oracle(self.oracle, state, self.game.num_actions) if asked else None)
         return values
 
     def _regrets(self, values: list[dict[int, float] | None] | None, told: _Told) -> NDArray[np.float64] | None:
@@ -451,39 +490,50 @@ class BoardVectorEnv(VectorEnv[Any, Any, Any]):
 
     def get_state(self) -> dict[str, Any]:
         """Return all that is in progress as arrays, one row a game, for `set_state` of an environment made alike."""
-        saved: dict[str, Any] = {name: copy.copy(getattr(self, f"_{name}")) for name in _SAVED}
-        if self._players is not None:
-            saved["players"] = self._players.get_state()
+        self._check_ready()
+        saved: dict[str, Any] = {name: getattr(self, f"_{name}").copy() for name in _SAVED}
+        saved["game"] = repr(self.game)
+        saved["players"] = None if self._players is None else self._players.get_state()
         return saved
 
     def set_state(self, saved: Mapping[str, Any]) -> None:
-        """Go back to where `get_state` was called; ValueError if this is no answer of an environment made alike."""
-        expected = {*_SAVED, *(["players"] if self._players is not None else [])}
-        if not isinstance(saved, Mapping) or set(saved) != expected:
-            raise ValueError("a state must come from get_state() of an environment made alike")
-        if saved["words"].shape != self._words.shape:
-            raise ValueError(f"the state has words {saved['words'].shape}, this environment {self._words.shape}")
+        """Go back to where `get_state` was called; ValueError if this is no answer of an environment made alike.
+
+        Nothing has changed after an error.
+        """
+        check_saved(saved, self.game, (*_SAVED, "players"))
+        if (saved["players"] is None) != (self._players is None):
+            raise ValueError("the state comes from an environment with another kind of opponent")
         for name in _SAVED:
-            setattr(self, f"_{name}", copy.copy(saved[name]))
+            now, then = getattr(self, f"_{name}"), saved[name]
+            if not isinstance(then, np.ndarray) or then.dtype != now.dtype:
+                raise ValueError(f"the state's {name} must be an array of {now.dtype}, not {then!r}")
+            free = name == "memory" and now.shape[1] > 0
+            if then.shape != now.shape and not (
+                free and then.shape[::2] == now.shape[::2] and then.shape[1] >= kernels.CAPACITY
+            ):
+                raise ValueError(f"the state's {name} has the shape {then.shape}, this environment's {now.shape}")
+        self._check_ints(saved["ints"])
+        batch.check_rows(self.game, saved["words"], saved["memory"])
         if self._players is not None:
             self._players.set_state(saved["players"])
+        for name in _SAVED:
+            setattr(self, f"_{name}", saved[name].copy())
+        self._needs_reset = None
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out what cannot be pickled and is found again."""
-        return {name: value for name, value in self.__dict__.items() if name not in _BOUND}
-
-    def __setstate__(self, saved: dict[str, Any]) -> None:
-        """Take up a copy."""
-        self.__dict__.update(saved)
-        self._bind()
-
-    def __copy__(self) -> BoardVectorEnv:
-        """Return a copy that plays on by itself."""
-        return copy.deepcopy(self)
+    def _check_ints(self, ints: NDArray[np.int64]) -> None:
+        """ValueError unless the bookkeeping is within its bounds."""
+        highest = np.full(kernels.INTS, np.iinfo(np.int64).max)
+        highest[[kernels.SEAT, kernels.LAST_MOVER, kernels.ILLEGAL]] = 1
+        highest[kernels.POLICY] = 0 if self._players is None else self._players.numbers.max()
+        lowest = np.zeros(kernels.INTS, np.int64)
+        lowest[kernels.LAST_MOVER] = -1
+        bad = (ints < lowest[:, None]) | (ints > highest[:, None])
+        if bad.any():
+            raise ValueError(f"the state's ints are damaged in row {int(np.flatnonzero(bad.any(axis=0))[0])}")
 
 
-_SAVED = ("words", "memory", "keys", "ints", "over", "terminated", "begun")
-_BOUND = ("_advance", "_find_illegal", "_pool")
+_SAVED = ("words", "memory", "keys", "ints", "over", "terminated")
 _NO_SHARES, _NO_NUMBERS = np.ones(1), np.zeros(1, np.int64)
 
 

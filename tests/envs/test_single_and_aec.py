@@ -51,7 +51,7 @@ def test_illegal_lose():
     before = env.game_state
     _, reward, terminated, truncated, info = env.step(3)
     assert (reward, terminated, truncated) == (-1.0, True, False)
-    assert (info["illegal"], info["winner"], info["plies"]) == (1, -1, 0)
+    assert (info["illegal"], info["winner"], info["plies"]) == (1, 1, 0)
     assert info["action_mask"].all()
     assert env.game_state == before
     with pytest.raises(gymnasium.error.ResetNeeded):

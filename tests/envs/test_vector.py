@@ -10,14 +10,15 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import board_envs
-from board_agents import make_oracle
+from board_agents import agent_builder, batch_policy, make_oracle
+from board_agents.games.nim.xor_agent import NimXorAgent
 from board_envs import _jit
 from board_envs.envs import kernels
 from board_envs.envs.opponents import RandomOpponent
 from board_envs.envs.single import BoardEnv
 from board_envs.envs.vector import BoardVectorEnv
 from board_envs.random import Stream
-from board_envs.types import IllegalActionError, MissingExtraError, PositionError
+from board_envs.types import INFO_KEYS, IllegalActionError, MissingExtraError, PositionError
 
 pytest.importorskip("numba")
 
@@ -63,6 +64,21 @@ def assert_same(ours, theirs, where):
         assert theirs is None, where
 
 
+def assert_partial(ours, theirs, rows, last, where):
+    """Observations and flags as Gymnasium's; values its own in the rows reset, and as told last in the others."""
+    assert_same(ours[0], theirs[0], where)
+    assert set(ours[1]) == set(theirs[1]) == {name for key in INFO_KEYS for name in (key, f"_{key}")}, where
+    for key in INFO_KEYS:
+        assert_same(ours[1][f"_{key}"], rows, f"{where}: _{key}")
+        assert_same(theirs[1][f"_{key}"], rows, f"{where}: _{key}, Gymnasium's")
+        assert_same(ours[1][key][rows], theirs[1][key][rows], f"{where}: {key}")
+        others = ours[1][key][~rows]
+        if key in ("action_values", "regret"):
+            assert np.isnan(others).all(), f"{where}: {key}"
+        else:
+            assert_same(others, last[key][~rows], f"{where}: {key}")
+
+
 def random_actions(rng, masks, illegal=0.0):
     actions = (rng.random(masks.shape) * masks).argmax(axis=1)
     wild = rng.random(len(masks)) < illegal
@@ -79,8 +95,8 @@ def compare(ours, theirs, steps, seed=0, illegal=0.03, resets=None):
     for step in range(steps):
         if ours.metadata["autoreset_mode"] is AutoresetMode.DISABLED and over.any():
             again = [env.reset(options={"reset_mask": over.copy()}) for env in (ours, theirs)]
-            assert_same(*again, f"partial reset before step {step}")
-            masks[over] = again[0][1]["action_mask"][over]
+            assert_partial(*again, over, results[0][4], f"partial reset before step {step}")
+            masks = again[0][1]["action_mask"].copy()
         actions = random_actions(rng, masks, illegal)
         results = ours.step(actions), theirs.step(actions)
         assert_same(*results, f"step {step}")
@@ -109,12 +125,17 @@ def one_by_one(seen):
     return int(first_legal(seen["observation"][None], seen["action_mask"][None])[0])
 
 
+BATCH = batch_policy(first_legal)
 OPPONENTS = [
     ("nim", "nim-xor", "nim-xor"),
     ("nim", "random", "random"),
-    ("reversi", first_legal, one_by_one),
-    ("reversi", {"random": 1.0, first_legal: 2.0}, {"random": 1.0, one_by_one: 2.0}),
-    ("reversi", {first_legal: 1, "random": 3}, {one_by_one: 1, "random": 3}),
+    ("reversi", BATCH, one_by_one),
+    ("reversi", one_by_one, BATCH),
+    ("nim", NimXorAgent, "nim-xor"),
+    ("nim", agent_builder(NimXorAgent), NimXorAgent),
+    ("nim", agent_builder(lambda game: BATCH), agent_builder(lambda game: one_by_one)),
+    ("reversi", {"random": 1.0, BATCH: 2.0}, {"random": 1.0, one_by_one: 2.0}),
+    ("reversi", {one_by_one: 1, "random": 3}, {BATCH: 1, "random": 3}),
     ("nim", {"nim-xor": 1, "random": 1, "greedy": 1}, {"nim-xor": 1, "random": 1, "greedy": 1}),
 ]
 
@@ -144,7 +165,7 @@ def test_agents_with_chance_and_memory_of_their_own_stay_apart():
 
 
 def test_a_mixture_draws_by_weight():
-    env = BoardVectorEnv("nim", 2000, opponent={"random": 3, first_legal: 1})
+    env = BoardVectorEnv("nim", 2000, opponent={"random": 3, BATCH: 1})
     env.reset(seed=0)
     share = (env._ints[kernels.POLICY] == 0).mean()
     assert 0.7 < share < 0.8
@@ -158,11 +179,11 @@ def test_bad_mixtures_are_refused(weights):
 
 
 def test_bad_answers_of_an_opponent_are_refused():
-    env = BoardVectorEnv("nim", 3, opponent=lambda boards, masks: masks.argmin(axis=1), **SMALL)
+    env = BoardVectorEnv("nim", 3, opponent=batch_policy(lambda boards, masks: masks.argmin(axis=1)), **SMALL)
     env.reset(seed=0)
-    with pytest.raises(IllegalActionError, match="row 0: the opponent's action"):
+    with pytest.raises(IllegalActionError, match="row 0: the opponent .* played: action 0"):
         env.step([0, 0, 0])
-    env = BoardVectorEnv("nim", 3, opponent=lambda boards, masks: 0.5, seat=1)
+    env = BoardVectorEnv("nim", 3, opponent=batch_policy(lambda boards, masks: 0.5), seat=1)
     with pytest.raises(IllegalActionError, match="must return 3 integers"):
         env.reset(seed=0)
 
@@ -340,7 +361,7 @@ def test_make_vec(name):  # R097
 @pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: mode.value)
 def test_episode_statistics(mode):  # R095
     """From 1,3 both take single objects from the first heap there is: the learner, second, takes the last and loses."""
-    env = BoardVectorEnv("nim", 3, **SMALL, opponent=lambda boards, masks: masks.argmax(axis=1), seat=1,
+    env = BoardVectorEnv("nim", 3, **SMALL, opponent=batch_policy(lambda boards, masks: masks.argmax(axis=1)), seat=1,
                          autoreset_mode=mode)  # fmt: skip
     env = gymnasium.wrappers.vector.RecordEpisodeStatistics(env)
     _, infos = env.reset(seed=0)

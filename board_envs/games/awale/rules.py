@@ -390,6 +390,7 @@ def make_rules(pits: int, seeds: int, ruleset: str) -> Rules[State]:
     play, table = moves.play, moves.table
     settle = make_settle(pits, seeds, ruleset)
     start_row = row_of([seeds] * pits)
+    own_pits = np.uint64(sum(127 << (8 * pit) for pit in range(pits)))
     write_playable = bit_writer(np.arange(pits, dtype=np.intp))
     # Bytes of four words: the two rows, the two stores, and where a move would complete a mat.
     write_rows = byte_writer(np.array([[pit, 8 + pit, 16, 17, 24 + pit] for pit in range(pits)], np.intp))
@@ -587,6 +588,36 @@ def make_rules(pits: int, seeds: int, ruleset: str) -> Rules[State]:
                 state.history[i, 1] = state.history[state.start + i, 1]
         return with_memory(state, state.history, 0, live)
 
+    @jitable
+    def is_sound(state: State) -> bool:
+        left = 0
+        for pit in range(pits):
+            left += seeds_at(state.row0, pit) + seeds_at(state.row1, pit)
+        if ((state.row0 | state.row1) & ~own_pits) != ZERO or left + state.store0 + state.store1 != 2 * pits * seeds:
+            return False
+        if not (0 <= state.seat <= 1 and -1 <= state.winner <= 2 and state.store0 >= 0 and state.store1 >= 0):
+            return False
+        row = state.row0 if state.seat == 0 else state.row1
+        if (state.playable & ~gather((row & _SEVENS) + _SEVENS)) != ZERO:
+            return False
+        if not 0 <= state.start <= state.length <= state.history.shape[0]:
+            return False
+        # The memory holds this game's boards, of as many seeds as are left now, and all of them are marked.
+        for k in range(state.start, state.length):
+            first, other = state.history[k, 0], state.history[k, 1]
+            hashed = trace(first, other)
+            if (state.marks0 & mark0(hashed)) == ZERO or (state.marks1 & mark1(hashed)) == ZERO:
+                return False
+            if keep_mover:
+                if as_int((first >> np.uint64(7)) & ONE) != (state.seat + state.length - k) % 2:
+                    return False
+                first &= ~np.uint64(128)
+            if ((first | other) & ~own_pits) != ZERO or (
+                state.winner < 0 and seeds_in(first) + seeds_in(other) != left
+            ):
+                return False
+        return True
+
     return Rules(
         initial,
         to_play,
@@ -606,4 +637,5 @@ def make_rules(pits: int, seeds: int, ruleset: str) -> Rules[State]:
         memory_length=memory_length,
         compact=compact,
         step_with_room=step_with_room,
+        is_sound=is_sound,
     )

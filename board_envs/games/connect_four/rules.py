@@ -169,6 +169,24 @@ def make_rules(rows: int, columns: int, connect: int) -> Rules[State]:
     def unpack(words: Words, memory: Words) -> State:
         return State(words[0], words[1], as_int(words[2] & ONE), as_int(words[2] >> ONE) - 1)
 
+    @jitable
+    def is_sound(state: State) -> bool:
+        on_board = ((state.player_0 | state.player_1) & ~full) == ZERO and (state.player_0 & state.player_1) == ZERO
+        return on_board and 0 <= state.seat <= 1 and -1 <= state.winner <= 2
+
     return Rules(
-        initial, to_play, count, nth, is_legal, write_mask, step, winner, margin, observe, pack, unpack, words=3
+        initial,
+        to_play,
+        count,
+        nth,
+        is_legal,
+        write_mask,
+        step,
+        winner,
+        margin,
+        observe,
+        pack,
+        unpack,
+        words=3,
+        is_sound=is_sound,
     )

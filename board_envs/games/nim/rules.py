@@ -32,6 +32,7 @@ def make_rules(heaps: tuple[int, ...], misere: bool) -> Rules[State]:
     start = np.uint64(sum(size << (8 * heap) for heap, size in enumerate(heaps)))
     bases = np.concatenate([[0], np.cumsum(heaps)]).astype(np.int64)
     heap_of = np.repeat(np.arange(number), heaps).astype(np.int64)
+    heap_sizes = np.array(heaps, np.int64)
     last_object_wins = not misere
 
     @jitable
@@ -107,6 +108,29 @@ def make_rules(heaps: tuple[int, ...], misere: bool) -> Rules[State]:
     def unpack(words: Words, memory: Words) -> State:
         return State(words[0], as_int(words[1] & ONE))
 
+    @jitable
+    def is_sound(state: State) -> bool:
+        left = state.heaps
+        for heap in range(number):
+            size = size_of(state, heap)
+            if size > heap_sizes[heap]:
+                return False
+            left -= np.uint64(size) << np.uint64(8 * heap)
+        return left == ZERO and 0 <= state.seat <= 1
+
     return Rules(
-        initial, to_play, count, nth, is_legal, write_mask, step, winner, margin, observe, pack, unpack, words=2
+        initial,
+        to_play,
+        count,
+        nth,
+        is_legal,
+        write_mask,
+        step,
+        winner,
+        margin,
+        observe,
+        pack,
+        unpack,
+        words=2,
+        is_sound=is_sound,
     )

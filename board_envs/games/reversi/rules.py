@@ -140,6 +140,30 @@ def make_rules(size: int) -> Rules[State]:
     def unpack(words: Words, memory: Words) -> State:
         return State(words[0], words[1], as_int(words[2]), words[3])
 
+    @jitable
+    def is_sound(state: State) -> bool:
+        occupied = state.black | state.white
+        if (occupied & ~board) != ZERO or (state.black & state.white) != ZERO or not 0 <= state.seat <= 1:
+            return False
+        if state.seat == 0:
+            moves = legal_moves(state.black, state.white) & board
+        else:
+            moves = legal_moves(state.white, state.black) & board
+        return moves == state.moves
+
     return Rules(
-        initial, to_play, count, nth, is_legal, write_mask, step, winner, margin, observe, pack, unpack, words=4
+        initial,
+        to_play,
+        count,
+        nth,
+        is_legal,
+        write_mask,
+        step,
+        winner,
+        margin,
+        observe,
+        pack,
+        unpack,
+        words=4,
+        is_sound=is_sound,
     )
