@@ -88,7 +88,7 @@ def test_a_kaggle_agent_sees_its_board(tmp_path):
     with pytest.raises(IllegalActionError, match="answered 7"):
         KaggleAgent(CONNECT_FOUR, agent=lambda o, c: 7).act({}, state)
     for spec, says in (
-        ("kaggle:agent=nothing.py", "no file"),
+        ("kaggle:agent=nothing.py", "no such file"),
         ("kaggle:agent=no.module:f", "No module"),
         ("kaggle:agent=math:pi", "no function"),
         ("kaggle", "must be given"),
@@ -97,6 +97,35 @@ def test_a_kaggle_agent_sees_its_board(tmp_path):
             make_agent(spec, CONNECT_FOUR)
     with pytest.raises(SpecError, match="ConnectX"):
         make_agent(f'kaggle:agent="{file}"', make_game("nim"))
+
+
+def test_kaggle_files_as_people_write_them(tmp_path):
+    # One parameter, a module beside the file, and files that cannot be run: one line that says where.
+    (tmp_path / "weights_beside.py").write_text("COLUMN = 5\n")
+    file = tmp_path / "submission.py"
+    file.write_text("from weights_beside import COLUMN\n\ndef agent(observation):\n    return COLUMN\n")
+    state = CONNECT_FOUR.initial_state()
+    assert make_agent(f'kaggle:agent="{file}"', CONNECT_FOUR).act({}, state) == 5
+    assert make_agent(f'kaggle:agent="{file}:agent"', CONNECT_FOUR).act({}, state) == 5
+    for source, says in (
+        ("def agent(observation:\n", "line 1: "),
+        ("x = 1\nimport no_such_module\n", "line 2: ModuleNotFoundError: No module named 'no_such_module'"),
+        ("x = 1\n", "defines no function"),
+        ("def agent():\n    return 3\n", r"takes \(observation\) or \(observation, configuration\), not \(\)"),
+        ("def agent(a, b, c):\n    return 3\n", r"not \(a, b, c\)"),
+    ):
+        file.write_text(source)
+        with pytest.raises(SpecError, match=says) as error:
+            make_agent(f'kaggle:agent="{file}"', CONNECT_FOUR)
+        assert "\n" not in str(error.value)
+
+
+def test_kaggle_files_keep_their_global_state_apart(tmp_path):
+    file = tmp_path / "submission.py"
+    file.write_text("calls = []\ndef agent(observation):\n    calls.append(1)\n    return len(calls)\n")
+    one, two = (make_agent(f'kaggle:agent="{file}"', CONNECT_FOUR) for _ in range(2))
+    state = CONNECT_FOUR.initial_state()
+    assert [one.act({}, state), one.act({}, state), two.act({}, state)] == [1, 2, 1]
 
 
 # -- OpenSpiel ------------------------------------------------------------------------------------------------------
@@ -242,7 +271,10 @@ def test_what_a_program_started_does_not_hold_up_its_end(tmp_path):
 _FLOODS = {
     # what a program does: what is said of it
     "while True: sys.stdout.write('y' * 65536)": (ProgramCrashError, "a line of more than 4096 bytes"),
-    "print('ready')\nwhile True: print('a1')": (ProgramCrashError, "more than 64 lines that nobody asked for"),
+    "print('ready')\nprint('ready')\nwhile True: print('a1')": (
+        ProgramCrashError,
+        "more than 64 lines that nobody asked for",
+    ),
     "while True: sys.stderr.write('y' * 65536)": (ProgramTimeoutError, "no answer in 1 s"),
     "while True: sys.stderr.write('no\\n' * 65536)": (ProgramTimeoutError, "no answer in 1 s"),
 }

@@ -38,8 +38,8 @@ def load_object(path: str) -> Any:
     return values[name]
 
 
-def run_file(path: str) -> Mapping[str, Any]:
-    """Run a Python file as a module, once as long as it does not change, and return its names.
+def run_file(path: str, *, again: bool = False) -> Mapping[str, Any]:
+    """Run a Python file as a module, once as long as it does not change, or `again`, and return its names.
 
     Modules in the file's folder can be imported: those that the file imports while it is run are its own, even where
     another folder has one of the same name; what its functions import later is looked for in the folder, too, after
@@ -56,7 +56,8 @@ def run_file(path: str) -> Mapping[str, Any]:
         raise SpecError(f"{path!r}: there is no such file") from error
     if not file.is_file():
         raise SpecError(f"{path!r} is no file")
-    return _run(str(file), facts.st_mtime_ns, facts.st_size)
+    run = _run.__wrapped__ if again else _run
+    return run(str(file), facts.st_mtime_ns, facts.st_size)
 
 
 @functools.lru_cache(maxsize=64)

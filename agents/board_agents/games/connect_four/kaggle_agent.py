@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
-import runpy
+import contextlib
+import inspect
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from board_agents.agent import GameAgent, check_action
 from board_agents.lowlevel.copies import Remade
+from board_agents.lowlevel.foreign_code import load_object, run_file
 from board_envs.game import Game
 from board_envs.types import SpecError
 
@@ -30,17 +30,19 @@ class KaggleAgent(Remade, GameAgent):
 
     Args:
         game: Connect Four of any size.
-        agent: the function, "package.module:function", or a Python file, whose last function is taken (it is run:
-            only name files that you trust).
+        agent: the function, "package.module:function", "file.py:function", or a Python file, whose last function is
+            taken. The module or file is run: only name files that you trust. Modules beside a file can be imported.
+            The function takes the observation, or the observation and the configuration.
         seconds: what ``configuration.actTimeout`` says; the arena's own limit is what counts.
 
     """  # noqa: D205
 
-    def __init__(self, game: Game[Any], *, agent: str | Callable[[Any, Any], Any], seconds: float = 2.0) -> None:
+    def __init__(self, game: Game[Any], *, agent: str | Callable[..., Any], seconds: float = 2.0) -> None:
         super().__init__(game)
         if game.name != "connect-four":
             raise SpecError(f"Kaggle's ConnectX is Connect Four, not {game!r}")
         self._function = _load(agent) if isinstance(agent, str) else agent
+        self._arguments = _count_arguments(self._function)
         self._seconds = seconds
 
     def choose(self, state: Any) -> int:
@@ -57,26 +59,33 @@ class KaggleAgent(Remade, GameAgent):
             timeout=self._seconds,
             episodeSteps=1000,
         )
-        return check_action(self.game, self._function(observation, configuration), "the Kaggle agent")
+        arguments = (observation, configuration)[: self._arguments]
+        return check_action(self.game, self._function(*arguments), "the Kaggle agent")
 
 
-def _load(name: str) -> Callable[[Any, Any], Any]:
+def _load(name: str) -> Callable[..., Any]:
     """Return the function that a text names; SpecError if there is none."""
-    path = Path(name)
-    if path.suffix == ".py":
-        if not path.is_file():
-            raise SpecError(f"there is no file {name!r}")
-        functions = [
-            value for value in runpy.run_path(name).values() if callable(value) and not isinstance(value, type)
-        ]
-        if not functions:
-            raise SpecError(f"{name!r} defines no function")
-        return functions[-1]
-    module, _, function = name.partition(":")
+    if not name.endswith(".py"):
+        found = load_object(name)
+        if not callable(found):
+            raise SpecError(f"{name!r} is no function")
+        return cast(Callable[..., Any], found)
+    # Run for each agent: such files keep a game's state in global variables.
+    values = run_file(name, again=True).values()
+    functions = [value for value in values if callable(value) and not isinstance(value, type)]
+    if not functions:
+        raise SpecError(f"{name!r} defines no function")
+    return cast(Callable[..., Any], functions[-1])
+
+
+def _count_arguments(function: Callable[..., Any]) -> int:
+    """Return 1 for an agent that takes the observation alone, 2 for one that takes the configuration, too."""
     try:
-        found = getattr(importlib.import_module(module), function)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise SpecError(f"Kaggle agent {name!r}: {error}") from error
-    if not callable(found):
-        raise SpecError(f"Kaggle agent {name!r} is no function")
-    return found
+        signature = inspect.signature(function)
+    except ValueError:
+        return 2  # some builtin callables have no signature to look at
+    for count in (2, 1):
+        with contextlib.suppress(TypeError):
+            signature.bind(*[None] * count)
+            return count
+    raise SpecError(f"a Kaggle agent takes (observation) or (observation, configuration), not {signature}")
