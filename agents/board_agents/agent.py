@@ -24,6 +24,10 @@ Observation: TypeAlias = Mapping[str, NDArray[Any]] | NDArray[Any]
 """``{"observation", "action_mask"}``, or the observation array alone (environments with the mask in infos)."""
 
 
+class InputEndedError(Exception):
+    """Whoever answers for an agent, a person at a terminal, is gone: no fault of the agent's, nothing can go on."""
+
+
 @runtime_checkable
 class Agent(Protocol):
     """A policy for one game."""

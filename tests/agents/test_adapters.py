@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from board_agents import make_agent
-from board_agents.agent import observation_of
+from board_agents.agent import InputEndedError, observation_of
 from board_agents.arena import play_game
 from board_agents.arena.records.game_record import Ending
 from board_agents.games.connect_four.kaggle_agent import KaggleAgent
@@ -49,7 +49,7 @@ def test_the_end_of_input_leaves():
     def ask(prompt):
         raise EOFError
 
-    with pytest.raises(EOFError):
+    with pytest.raises(InputEndedError, match="the input ended where player_0"):
         HumanAgent(CONNECT_FOUR, ask=ask, tell=lambda text: None).act({}, CONNECT_FOUR.initial_state())
 
 

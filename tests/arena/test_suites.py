@@ -183,11 +183,11 @@ def test_faulty_answers_are_counted_apart():
 
 
 def test_evaluate_prints_what_the_library_says(capsys):
-    assert main(["evaluate", "random", "nim", "--seed", "4", "--json"]) == 0
+    assert main(["evaluate", "nim", "random", "--seed", "4", "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     expected = judge_on_suite("random", load_suite(NIM), name="random", seed=4).to_dict()
     assert printed == json.loads(json.dumps(expected))
-    assert main(["evaluate", "random,nim-xor", "nim"]) == 0
+    assert main(["evaluate", "nim", "random,nim-xor"]) == 0
     table = capsys.readouterr().out
     assert "nim-xor at nim" in table
     assert "100.0%" in table
@@ -224,14 +224,14 @@ def test_evaluate_on_own_games(capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["evaluate", "nobody", "nim"], "unknown agent 'nobody'"),
-        (["evaluate", "random", "chess"], "unknown game 'chess'"),
-        (["evaluate", "", "nim"], "piece 1 of '' is empty"),
-        (["evaluate", "random", "nim", "--repeats", "0"], "--repeats is 1 or more"),
-        (["evaluate", "random", "nim", "--seed", "-1"], "seed must be"),
-        (["evaluate", "random", "connect-four", "-p", "rows=4", "--on", "suite"], "no published suite"),
-        (["evaluate", "random", "nim", "--suite", "nothing.suite"], "nothing.suite"),
-        (["evaluate", "random", "nim", "--on", "games", "--oracle", "guess"], "unknown oracle 'guess'"),
+        (["evaluate", "nim", "nobody"], "unknown agent 'nobody'"),
+        (["evaluate", "chess", "random"], "unknown game 'chess'"),
+        (["evaluate", "nim", ""], "piece 1 of '' is empty"),
+        (["evaluate", "nim", "random", "--repeats", "0"], "--repeats is 1 or more"),
+        (["evaluate", "nim", "random", "--seed", "-1"], "seed must be"),
+        (["evaluate", "connect-four", "random", "-p", "rows=4", "--on", "suite"], "no published suite"),
+        (["evaluate", "nim", "random", "--suite", "nothing.suite"], "nothing.suite"),
+        (["evaluate", "nim", "random", "--on", "games", "--oracle", "guess"], "unknown oracle 'guess'"),
     ],
 )
 def test_mistakes_are_told_in_one_line(arguments, message, capsys):
@@ -244,5 +244,5 @@ def test_mistakes_are_told_in_one_line(arguments, message, capsys):
 def test_a_suite_of_another_game_is_refused(tmp_path, capsys):
     path = tmp_path / "nim.suite"
     load_suite(NIM).save(path)
-    assert main(["evaluate", "random", "nim", "-p", "heaps=3,4", "--suite", str(path)]) == 2
+    assert main(["evaluate", "nim", "random", "-p", "heaps=3,4", "--suite", str(path)]) == 2
     assert "is a suite of" in capsys.readouterr().err

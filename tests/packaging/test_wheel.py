@@ -98,6 +98,6 @@ def test_without_the_extra_the_command_says_what_to_install(installed):
 
 
 def test_the_wheel_brings_its_data(installed):
-    report = json.loads(installed.command("evaluate", "nim-xor", "nim", "--on", "suite", "--json"))
+    report = json.loads(installed.command("evaluate", "nim", "nim-xor", "--on", "suite", "--json"))
     assert report["source"]["kind"] == "suite"
     assert report["total"]["share_optimal"] == 1

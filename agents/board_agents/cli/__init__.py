@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from board_agents.lowlevel.visible_text import visible
 from board_envs.types import IllegalActionError, MissingExtraError, PositionError, SpecError
 
-USAGE_ERROR, INTERRUPTED, PIPE_CLOSED = 2, 130, 141
-"""Exit codes: a mistake of the user's, Ctrl-C, and a reader of the output that has gone."""
+USAGE_ERROR, INTERRUPTED, PIPE_CLOSED, TERMINATED = 2, 130, 141, 143
+"""Exit codes: a mistake of the user's, Ctrl-C, a reader of the output that has gone, and SIGTERM."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -20,6 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         import typer
 
+        from board_agents.agent import InputEndedError
         from board_agents.arena.records.game_record import RecordError
         from board_agents.cli.app import make_app
         from board_agents.cli.console import UserError
@@ -30,7 +33,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         raise
     usage_error: Any = typer.BadParameter.__base__  # click's, which typer brings along under changing names
     try:
-        code = make_app()(list(sys.argv[1:] if arguments is None else arguments), "board-envs", standalone_mode=False)
+        with _ended_by_sigterm() as received:
+            code = make_app()(
+                list(sys.argv[1:] if arguments is None else arguments), "board-envs", standalone_mode=False
+            )
         sys.stdout.flush()  # a full disk is reported here, not by the interpreter's last words
     except usage_error as error:
         message = str(error.format_message())
@@ -40,6 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return USAGE_ERROR
     except (
         UserError,
+        InputEndedError,
         SpecError,
         PositionError,
         IllegalActionError,
@@ -56,6 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(f"{error.filename}: {error.strerror}")
     if code == INTERRUPTED:
         print("board-envs: stopped", file=sys.stderr)
+        return TERMINATED if received else INTERRUPTED
     return int(code or 0)
 
 
@@ -64,6 +72,25 @@ def _output_failed(error: OSError) -> int:
     with contextlib.suppress(OSError, ValueError):  # no descriptor behind it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left would fail again at the exit
     return PIPE_CLOSED if isinstance(error, BrokenPipeError) else _fail(f"output: {error.strerror or error}")
+
+
+@contextlib.contextmanager
+def _ended_by_sigterm() -> Iterator[list[int]]:
+    """Let SIGTERM end a command as Ctrl-C does, so that no worker or program outlives it; yield what was received."""
+    received: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield received
+        return
+
+    def stop(number: int, _frame: object) -> None:
+        received.append(number)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield received
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _fail(message: object) -> int:

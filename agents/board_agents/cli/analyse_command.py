@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json as jsons
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -37,6 +38,7 @@ from board_envs.game import Game
 from board_envs.registry import game_names
 from board_envs.types import IllegalActionError, Oracle, PositionError
 
+_OPTION = re.compile(r"--?[A-Za-z][\w-]*(=.*)?", re.DOTALL)
 LONGEST_LINE = 10_000
 """Characters of one position; longer lines of a stream are refused."""
 DIFFER = 1
@@ -74,6 +76,7 @@ def command(
     json: AsJson = False,
 ) -> int:
     """Tell the exact value of every move, from the mover's view, and the line that best play follows."""
+    _refuse_option(name)
     game = read_game(name, param)
     if stdin and position is not None:
         raise UserError("--stdin brings the positions; give none beside it")
@@ -89,7 +92,11 @@ def command(
     judges = _Judges(game, oracle)
     if stdin:
         return _stream(game, judges, moves, form, check)
-    item = read_position(game, position, moves, form)
+    try:
+        item = read_position(game, position, moves, form)
+    except (PositionError, IllegalActionError):
+        _refuse_option(position or "")
+        raise
     with busy("solving"):
         analysis = analyse(game, judges.of(item), item.state)
     data, found = _answer(analysis, item)
@@ -141,6 +148,12 @@ def _answer(analysis: Analysis, item: Item, line: int = 1) -> tuple[dict[str, An
 def _has_rules(name: str) -> bool:
     """Whether a game's oracle offers several rules of counting."""
     return "rule" in oracle_parameters(default_oracle(name), name)
+
+
+def _refuse_option(text: str) -> None:
+    """Refuse what was meant as an option; a position may begin with "-", too, so that options pass as arguments."""
+    if _OPTION.fullmatch(text):
+        raise UserError(f"no such option: {text}; `board-envs analyse --help` lists them")
 
 
 def read_position(game: Game[Any], text: str | None, moves: bool, form: str | None = None) -> Item:

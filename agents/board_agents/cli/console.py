@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,6 +14,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.segment import Segment
 from rich.status import Status
@@ -23,6 +26,7 @@ from board_envs.game import Game
 from board_envs.registry import check_name, game_parameters
 
 T = TypeVar("T")
+_ACTING = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 PIPED_WIDTH = 160
 """Columns of a table that goes to a file or a program."""
 
@@ -58,9 +62,30 @@ def err() -> Console:
     return _Console(file=sys.stderr, highlight=False)
 
 
+@contextlib.contextmanager
+def agents_output() -> Iterator[None]:
+    """Send to stderr what agents print, in this process and in those it starts: stdout is for results."""
+    sys.stdout.flush()
+    try:
+        saved = os.dup(1)
+    except OSError:  # no stdout at all
+        saved = -1
+    try:
+        if saved >= 0:
+            os.dup2(2, 1)
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    finally:
+        if saved >= 0:
+            os.dup2(saved, 1)
+            os.close(saved)
+
+
 def print_json(data: Any) -> None:
     """Print data as one line of JSON; numbers that JSON has no form for become null."""
-    print(json.dumps(plain(data), ensure_ascii=False))
+    text = json.dumps(plain(data), ensure_ascii=False)
+    # Characters that act on a terminal, or that no encoding has, stand as JSON's own escapes.
+    print(_ACTING.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
 
 
 def plain(data: Any) -> Any:
@@ -89,7 +114,7 @@ def progress(what: str, total: int) -> Iterator[Progress]:
         transient=True,
     )
     with bar:
-        bar.add_task(what, total=total, remark="")
+        bar.add_task(escape(visible(what)), total=total, remark="")
         yield bar
 
 

@@ -12,7 +12,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from board_agents.arena.play.decisions import build_agent, play_game
+from board_agents.arena.play.decisions import check_builders
 from board_agents.arena.statistics.quality import Quality, QualityReport, judge_records
 from board_agents.arena.suites.suite_files import (
     Suite,
@@ -23,12 +23,14 @@ from board_agents.arena.suites.suite_files import (
     read_suite,
     suite_name,
 )
-from board_agents.arena.tournament import name_entrants, plan
+from board_agents.arena.tournament import name_entrants, plan, play
 from board_agents.cli.console import (
     AsJson,
     GameName,
     Parameters,
     UserError,
+    agents_output,
+    err,
     game_title,
     out,
     print_json,
@@ -39,6 +41,7 @@ from board_agents.registry import make_oracle
 from board_agents.specs import split_specs
 from board_envs.game import Game
 from board_envs.random import check_seed
+from board_envs.registry import check_name
 
 
 class On(str, Enum):
@@ -49,8 +52,8 @@ class On(str, Enum):
 
 
 def command(
-    agent: Annotated[str, typer.Argument(metavar="AGENT", help="An agent's spec, or several, comma separated.")],
     name: GameName,
+    agent: Annotated[str, typer.Argument(metavar="AGENT", help="An agent's spec, or several, comma separated.")],
     param: Parameters = None,
     on: Annotated[
         On | None,
@@ -71,31 +74,52 @@ def command(
     json: AsJson = False,
 ) -> None:
     """Judge an agent's moves by exact play: share of optimal moves, mean regret, blunders, by phase of the game."""
+    name, agent = _in_order(name, agent)
     game = read_game(name, param)
     specs = split_specs(agent)
     for option, value in (("--games", games), ("--repeats", repeats)):
         if value < 1:
             raise UserError(f"{option} is 1 or more, not {value}")
-    for spec in [*specs, *([] if opponent is None else [opponent])]:
-        build_agent(spec, game)  # tells an impossible agent before anything is played
     try:
         check_seed(seed)
         positions = _suite(game, suite, on)
     except (SuiteError, ValueError) as error:
         raise UserError(str(error)) from error
-    reports = [
-        judge_on_suite(
-            spec, positions, name=spec, seed=seed, repeats=repeats, progress=partial(tracked, f"{spec}: positions")
-        )
-        if positions is not None
-        else _own_games(game, spec, opponent or spec, games, seed, oracle)
-        for spec in specs
-    ]
+    with agents_output():
+        check_builders([*specs, *([] if opponent is None else [opponent])], game)
+        reports = [
+            judge_on_suite(
+                spec, positions, name=spec, seed=seed, repeats=repeats, progress=partial(tracked, f"{spec}: positions")
+            )
+            if positions is not None
+            else _own_games(game, spec, opponent or spec, games, seed, oracle)
+            for spec in specs
+        ]
     if json:
         print_json([report.to_dict() for report in reports] if len(reports) > 1 else reports[0].to_dict())
         return
     for report in reports:
         _show(report)
+
+
+def _in_order(first: str, second: str) -> tuple[str, str]:
+    """Return game and agent; the order of earlier versions, AGENT GAME, is taken where it can mean nothing else."""
+    if _is_game(first) or not _is_game(second):
+        return first, second
+    err().print(
+        f"board-envs: the game comes first now: evaluate {second} {first}; the next release reads no other order",
+        markup=False,
+        soft_wrap=True,
+    )
+    return second, first
+
+
+def _is_game(name: str) -> bool:
+    try:
+        check_name(name)
+    except ValueError:
+        return False
+    return True
 
 
 def _suite(game: Game[Any], path: Path | None, on: On | None) -> Suite | None:
@@ -113,17 +137,7 @@ def _suite(game: Game[Any], path: Path | None, on: On | None) -> Suite | None:
 def _own_games(game: Game[Any], spec: str, opponent: str, games: int, seed: int, oracle: str | None) -> QualityReport:
     entrants = name_entrants([spec, opponent])
     tasks = plan(game, list(entrants), games, seed=seed)
-    records = [
-        play_game(
-            game,
-            [entrants[agent] for agent in task.agents],
-            names=task.agents,
-            seeds=task.seeds,
-            opening=task.opening,
-            opening_number=task.opening_number,
-        )
-        for task in tracked(f"{spec}: games", tasks)
-    ]
+    records = list(play(game, entrants, tracked(f"{spec}: games", tasks)))
     judges = make_oracle(game, oracle)
     reports = judge_records(records, judges, agent=spec, progress=partial(tracked, f"{spec}: games judged"))
     if spec not in reports:
@@ -141,7 +155,7 @@ def _show(report: QualityReport) -> None:
         if source["kind"] == "suite"
         else f"{source['games']} games against {source['opponent']}, seed {source['seed']}"
     )
-    table = Table(title=f"{report.agent} at {game_title(report.game)}: {where}", title_justify="left")
+    table = Table(title=Text(f"{report.agent} at {game_title(report.game)}: {where}"), title_justify="left")
     table.add_column("phase")
     for column in ("decisions", "counted", "optimal", "95 % interval", f"mean regret ({report.unit})", "blunders"):
         table.add_column(column, justify="right")

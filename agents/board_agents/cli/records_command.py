@@ -23,6 +23,7 @@ from board_agents.cli.console import (
     AsJson,
     Parameters,
     UserError,
+    agents_output,
     busy,
     err,
     existing,
@@ -213,9 +214,10 @@ def analyse(
         analyst = partial(_oracle, None if oracle == "default" else oracle)
     with Store(existing(database), create=False) as store:
         try:
-            written = store.add_analyses(
-                analyst, agent or f"oracle {oracle}", run, progress=partial(tracked, "games analysed")
-            )
+            with agents_output():
+                written = store.add_analyses(
+                    analyst, agent or f"oracle {oracle}", run, progress=partial(tracked, "games analysed")
+                )
         except TypeError as error:
             raise UserError(str(error)) from error
     out().print(f"{written} positions analysed", markup=False)

@@ -10,11 +10,12 @@ from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
 import board_envs
-from board_agents.arena.play.decisions import build_agent
+from board_agents.arena.play.decisions import check_builders
 from board_agents.arena.play.openings import Opening, read_openings
 from board_agents.arena.records.game_record import FAULTS, GameRecord
 from board_agents.arena.records.storage import open_records
@@ -29,6 +30,7 @@ from board_agents.cli.console import (
     GameName,
     Parameters,
     UserError,
+    agents_output,
     err,
     existing,
     game_title,
@@ -37,6 +39,7 @@ from board_agents.cli.console import (
     progress,
     read_game,
 )
+from board_agents.lowlevel.visible_text import visible
 from board_agents.specs import split_specs
 from board_envs.game import Game
 from board_envs.random import check_seed
@@ -122,8 +125,6 @@ def command(
     for option, value in (("--time-limit", time_limit), ("--max-plies", max_plies)):
         if value is not None and not value > 0:  # NaN is not
             raise UserError(f"{option} is above 0, not {value}")
-    for builder in entrants.values():
-        build_agent(builder, game)  # tells an impossible agent before the first game
     book = None if openings is None else _read_openings(game, openings, opening_plies)
     if games is None:
         games = GAMES if book is None else 2 * len(book)
@@ -153,10 +154,12 @@ def command(
         )
 
     try:
-        played, stopped = _run(begin, list(entrants), len(tasks), None if records is None else (records, run), test)
+        with agents_output():
+            check_builders(entrants.values(), game)
+            played, stopped = _run(begin, list(entrants), len(tasks), None if records is None else (records, run), test)
     except (WorkerError, ValueError) as error:
         raise UserError(str(error)) from error
-    result = summarise(played, list(entrants), anchor=anchor)
+    result = summarise(played, list(entrants), anchor=anchor, seed=seed)
     decided = None if test is None else test.result()
     if json:
         data = as_data(game, result, seed=seed, games=games, planned=len(tasks))
@@ -255,7 +258,7 @@ def _run(
                     score[name].add(record, seat)
                 leaders = sorted(score.items(), key=lambda item: -item[1].score if item[1].decided else 0)
                 remark = "  ".join(f"{name} {tally.score:.0%}" for name, tally in leaders[:3] if tally.decided)
-                bar.update(bar.task_ids[0], advance=1, remark=Text(remark).plain.replace("[", r"\["))
+                bar.update(bar.task_ids[0], advance=1, remark=escape(visible(remark)))
                 if test is not None and test.pairs.add(record) and test.result().decision != "continue":
                     break
         except KeyboardInterrupt:
@@ -278,7 +281,7 @@ def as_data(game: Game[Any], result: Result, *, seed: int, games: int, planned: 
 
 def _show(game: Game[Any], result: Result, seed: int, games: int, planned: int) -> None:
     console = out()
-    title = f"{game_title(game)}: {games} game{'s' if games > 1 else ''} a pair, seed {seed}"
+    title = f"{escape(game_title(game))}: {games} game{'s' if games > 1 else ''} a pair, seed {seed}"
     table = Table(title=title, title_justify="left")
     faulty = any(standing.faults for standing in result.standings)
     unfinished = any(standing.total.unfinished for standing in result.standings)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from board_agents.agent import GameAgent
+from board_agents.agent import GameAgent, InputEndedError
 from board_envs.game import Game
 from board_envs.types import IllegalActionError
 
@@ -27,7 +27,7 @@ class HumanAgent(GameAgent):
 
     Args:
         game: the game.
-        ask: like `input`: shows a prompt, returns a line; EOFError and KeyboardInterrupt leave through `act`.
+        ask: like `input`: shows a prompt, returns a line; its EOFError leaves `act` as InputEndedError.
         tell: like `print`.
 
     """
@@ -44,7 +44,11 @@ class HumanAgent(GameAgent):
         self._tell(game.draw(state))
         moves = [game.action_to_text(state, action) for action in game.legal_actions(state)]
         while True:
-            text = self._ask(f"move for player_{game.current_player(state)} (such as {moves[0]}): ").strip()
+            try:
+                text = self._ask(f"move for player_{game.current_player(state)} (such as {moves[0]}): ").strip()
+            except EOFError:
+                seat = game.current_player(state)
+                raise InputEndedError(f"the input ended where player_{seat} (a person) has to move") from None
             try:
                 if not text:
                     raise IllegalActionError("nothing was typed")

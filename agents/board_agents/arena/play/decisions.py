@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from types import FunctionType, MethodType
 from typing import Any, TypeAlias, TypeVar, cast
 
-from board_agents.agent import Agent, close_agent, observation_of
+from board_agents.agent import Agent, InputEndedError, close_agent, observation_of
 from board_agents.arena.records.game_record import Ending, GameRecord
 from board_agents.registry import as_agent
 from board_envs.game import Game
@@ -192,8 +192,8 @@ def guarded(seat: int, call: Callable[[], T]) -> T:
     """Call into an agent's code; whatever goes wrong there is the agent's fault, not the arena's."""
     try:
         return call()
-    except MissingExtraError:
-        raise  # the installation's fault, and the user can mend it
+    except (MissingExtraError, InputEndedError):
+        raise  # the user's affair, and the user can mend it
     except TimeoutError as error:
         raise AgentFaultError(seat, Ending.TIMEOUT, str(error)) from error
     except IllegalActionError as error:

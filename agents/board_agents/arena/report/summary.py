@@ -44,7 +44,7 @@ def to_data(result: Result) -> dict[str, Any]:
             for pair in result.pairs
         ],
         "first_mover": counts(result.first_mover),
-        "ratings": {key: value for key, value in ratings.items() if key != "agents"},
+        "ratings": {key: value for key, value in ratings.items() if key != "agents"} | {"seed": result.seed},
     }
 
 

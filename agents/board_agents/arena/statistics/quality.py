@@ -245,6 +245,9 @@ def judge_records(
     records = list(records)
     if not records:
         return {}
+    names = {name for record in records for name in record.agents}
+    if agent is not None and agent not in names:
+        raise ValueError(f"no game is of an agent {agent!r}; the games are of: {', '.join(sorted(names))}")
     game = records[0].make_game()
     unit = unit_of(oracle, game)
     source = {"kind": "games", "games": len(records)}

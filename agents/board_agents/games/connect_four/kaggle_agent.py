@@ -42,7 +42,7 @@ class KaggleAgent(Remade, GameAgent):
         if game.name != "connect-four":
             raise SpecError(f"Kaggle's ConnectX is Connect Four, not {game!r}")
         self._function = _load(agent) if isinstance(agent, str) else agent
-        self._arguments = _count_arguments(self._function)
+        self._given = _count_arguments(self._function)
         self._seconds = seconds
 
     def choose(self, state: Any) -> int:
@@ -59,7 +59,7 @@ class KaggleAgent(Remade, GameAgent):
             timeout=self._seconds,
             episodeSteps=1000,
         )
-        arguments = (observation, configuration)[: self._arguments]
+        arguments = (observation, configuration)[: self._given]
         return check_action(self.game, self._function(*arguments), "the Kaggle agent")
 
 
