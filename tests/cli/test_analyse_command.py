@@ -215,6 +215,19 @@ def test_values_that_a_file_states_are_compared(stream, sample, form, values):
             assert answer["value"] == answer["stated"]["value"]
 
 
+def test_a_form_brings_its_way_of_counting(stream):
+    pytest.importorskip("numba")
+    sample = (SAMPLES / "reversi_problems.obf").read_bytes()
+    values = sum(line.count(b":") for line in sample.splitlines() if not line.startswith(b"%"))
+    code, answers = stream(sample, "reversi", "--check")
+    assert code == 0
+    assert answers[-1] == {"checked": 8, "differ": 0, "values": values, "unknown": 0, "errors": 0}
+    # X takes the only disc of O and has 3; the 61 empty squares are the winner's under the form's rule.
+    wiped_out = f"XO{'-' * 62} X; C1:+64;\n".encode()
+    code, answers = stream(wiped_out, "reversi", "--check", "--oracle", "exhaustive")
+    assert (code, answers[0]["stated"]["differences"]) == (1, ["move c1: +64 stated, exact is +3"])
+
+
 def test_kaggle_boards_are_compared_move_by_move(stream):
     pytest.importorskip("numba")
     text = (SAMPLES / "kaggle_boards.jsonl").read_text()

@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 
@@ -88,6 +89,22 @@ def test_a_result_that_the_moves_do_not_bear_out_is_told_and_kept(run, tmp_path)
     assert (first.agents, first.headers, second.agents) == (("A", "?"), {"Event": "E"}, ("?", "B"))
     assert first.detail == told["remarks"][0]["text"]
     assert (second.winner, second.detail) == (0, "")
+
+
+def test_moves_with_a_score_keep_it_and_no_score_becomes_a_move(run, tmp_path):
+    source = Path(__file__).parents[1] / "data" / "forms" / "pons_lines.txt"
+    target, back = tmp_path / "games.jsonl", tmp_path / "back.txt"
+    code, out, _ = run("records", "import", source, target, "--game", "connect-four")
+    assert code == 0
+    assert "form: pons (17)" in out
+    lines = [line.split() for line in source.read_text().splitlines()]
+    records = list(read_records(str(target)))
+    assert [record.actions for record in records] == [tuple(int(move) - 1 for move in moves) for moves, _ in lines]
+    assert [record.headers for record in records] == [{"value": score} for _, score in lines]
+    assert run("records", "copy", target, back, "--form", "pons")[0] == 0
+    assert back.read_text() == source.read_text()
+    code, _, err = run("records", "copy", target, back, "--form", "kagle", "--overwrite")
+    assert (code, "did you mean 'kaggle'?" in err) == (2, True)
 
 
 def test_an_import_that_read_nothing_writes_nothing(run, tmp_path):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from board_envs import GAMES, make_game
 from board_envs.forms import Form, Item, read_one, read_text, write_text
 from board_envs.random import Stream
-from board_envs.types import PositionError, SpecError
+from board_envs.types import IllegalActionError, PositionError, SpecError
 
 FORMS = [pytest.param(name, form.name, id=f"{name}-{form.name}") for name in GAMES for form in make_game(name).forms]
 
@@ -119,6 +119,23 @@ def test_move_numbers_are_not_thrown_away():
     game = make_game("nim")
     (item,) = read_text(game, "1. 1:2 2:3 3. 3:1")
     assert "move number 3 comes after 1" in item.error
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_no_separator_of_moves_is_thrown_away(name):
+    game = make_game(name)
+    actions, _ = random_game(game, 2, plies=6)
+    state, moves = game.initial_state(), []
+    for action in actions:
+        moves.append(game.action_to_text(state, action))
+        state = game.step(state, action)
+    assert tuple(game.read_moves(", ".join(moves))) == tuple(game.read_moves(moves)) == actions
+    for separator in ("/", "|", "-", ".", ":", "_", "+", ",,", ", ,", " - ", "=", "\u200b", "\u0663"):
+        with pytest.raises(IllegalActionError):
+            game.read_moves(separator.join(moves))
+    for text in ("," + moves[0], " , " + ",".join(moves)):
+        with pytest.raises(IllegalActionError):
+            game.read_moves(text)
 
 
 def test_one_means_one():

@@ -15,6 +15,8 @@ _PASS = r"(?:--|pass|pa|ps)"
 _SQUARE = r"(?:[a-z][0-9]+|\(\s*[0-9]+\s*,\s*[0-9]+\s*\))"
 _MOVE = re.compile(rf"({_SQUARE})\s*((?:{_PASS}[\s,;]*)*)")
 _PASSES = re.compile(_PASS)
+_EMPTY = re.compile(r"(?:^|[,;])\s*[,;]")
+"""A separator after which nothing stands: an empty move may mean a pass, so it is not passed over."""
 
 
 class ReversiNotation:
@@ -100,6 +102,8 @@ class ReversiNotation:
 
     def split_moves(self, text: str) -> list[str]:
         """Cut a transcript into moves, each with the passes named after it; IllegalActionError for anything else."""
+        if (empty := _EMPTY.search(text)) is not None:
+            raise IllegalActionError(f"{text!r}: no move before the separator at character {empty.end()}")
         moves, at = [], 0
         low = text.lower()
         while at < len(low):

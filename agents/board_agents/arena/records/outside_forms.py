@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,6 +12,10 @@ from board_agents.lowlevel.atomic_files import write_whole
 from board_envs.forms import Item, find_form, read_file, write_text
 from board_envs.game import Game
 from board_envs.types import Outcome, PositionError
+
+VALUE = "value"
+"""Header of a record for the exact value, in the mover's view, that its form states of the last position."""
+_NUMBER = re.compile(r"-?[0-9]{1,9}(?:\.[0-9]{1,9})?", re.ASCII)
 
 
 class Remark(NamedTuple):
@@ -72,6 +77,10 @@ def record_of(game: Game[Any], item: Item, number: int, report: Callable[[Remark
         remarks.append(Remark(item.line, "result", f"margin {item.margin} stated, its moves lead to {margin}"))
     for remark in remarks:
         report(remark)
+    headers = dict(item.headers)
+    if item.value is not None:
+        sign = 1 if item.view in (None, game.current_player(state)) else -1
+        headers[VALUE] = f"{sign * item.value + 0.0:g}"
     return GameRecord.of_game(
         game,
         item.actions,
@@ -80,7 +89,7 @@ def record_of(game: Game[Any], item: Item, number: int, report: Callable[[Remark
         opening_number=number,
         start="" if item.start is None else game.format(item.start),
         detail="; ".join(remark.text for remark in remarks),
-        headers=dict(item.headers),
+        headers=headers,
     )
 
 
@@ -91,14 +100,17 @@ def _result(winner: int | None) -> str:
 def item_of(record: GameRecord) -> Item:
     """Return a record as an item to write; RecordError if it does not replay to its own end."""
     states = record.replay()
+    headers = dict(record.headers)
+    stated = headers.pop(VALUE) if _NUMBER.fullmatch(headers.get(VALUE, "")) else None
     return Item(
         state=states[-1],
+        value=None if stated is None else float(stated),
         start=states[0] if record.start else None,
         actions=record.actions,
         players=None if record.agents == ("?", "?") else record.agents,
         winner=record.winner,
         margin=record.margin,
-        headers=dict(record.headers),
+        headers=headers,
     )
 
 
