@@ -41,9 +41,9 @@ GROUP = "board_envs.agents"
 """Entry-point group of other packages' agents: name -> class or function ``(game, **parameters) -> Agent``."""
 
 
-def agent_names() -> list[str]:
-    """List the agents' names, ours first, then those of installed packages."""
-    return list(dict.fromkeys([*_agents(), *sorted(point.name for point in entry_points(group=GROUP))]))
+def agent_names(game: str | None = None) -> list[str]:
+    """List the agents' names, ours first, then those of installed packages; `game` adds another package's game's."""
+    return list(dict.fromkeys([*_agents(game), *sorted(point.name for point in entry_points(group=GROUP))]))
 
 
 def oracle_names() -> list[str]:
@@ -53,11 +53,13 @@ def oracle_names() -> list[str]:
 
 def _agents(game: str | None = None) -> dict[str, str]:
     """Return the agents for every game and those of our games, and of `game` wherever it comes from."""
-    return dict(AGENTS | {name: path for record in _records(game) for name, path in record.agents.items()})
+    own = {name: path for record in _records(game) for name, path in record.agents.items()}
+    return {**AGENTS, **own, **AGENTS}  # those for every game come first and keep their names
 
 
 def _oracles(game: str | None = None) -> dict[str, str]:
-    return dict(ORACLES | {name: path for record in _records(game) for name, path in record.oracles.items()})
+    own = {name: path for record in _records(game) for name, path in record.oracles.items()}
+    return {**ORACLES, **own, **ORACLES}
 
 
 def _records(game: str | None) -> list[Support]:
@@ -75,7 +77,7 @@ def make_agent(spec: str, game: Game[Any]) -> Agent:
 
     """
     if isinstance(spec, str):
-        name, rest = split_name(spec, agent_names())
+        name, rest = split_name(spec, agent_names(game.name if isinstance(game, Game) else None))
         if ":" in name:
             return _agent_of_code(spec, name, rest, game)
     agent = _make("agent", spec, game, _agent_class)
@@ -162,9 +164,9 @@ def _adapt(policy: Any, game: Game[Any]) -> Agent:
     return BatchAgent(game, policy) if isinstance(policy, BatchPolicy) else CallableAgent(game, policy)
 
 
-def agent_parameters(name: str) -> dict[str, inspect.Parameter]:
+def agent_parameters(name: str, game: str | None = None) -> dict[str, inspect.Parameter]:
     """Return the parameters of an agent by its name."""
-    return spec_parameters(_agent_class(name))
+    return spec_parameters(_agent_class(name, game))
 
 
 def oracle_parameters(name: str, game: str | None = None) -> dict[str, inspect.Parameter]:
@@ -178,7 +180,7 @@ def _agent_class(name: str, game: str | None = None) -> Callable[..., Any]:
         return load(known[name])
     for point in entry_points(group=GROUP, name=name):
         return cast("Callable[..., Any]", point.load())
-    raise unknown_name("agent", name, agent_names())
+    raise unknown_name("agent", name, agent_names(game))
 
 
 def _oracle_class(name: str, game: str | None = None) -> Callable[..., Any]:

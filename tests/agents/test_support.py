@@ -109,7 +109,7 @@ def test_another_packages_record_is_read_like_ours(stranger, install):
         "stranger",
         Support(
             oracles={"strangers": "board_agents.search.exhaustive:ExhaustiveOracle"},
-            agents={"strange": "board_agents.players.random_agent:RandomAgent"},
+            agents={"strange": "board_agents.players.random_agent:RandomAgent", "greedy": "nowhere:Greedy"},
             evaluations={"nothing": "board_agents.search.evaluations:zero"},
             unit=Unit("sticks", "stick"),
         ),
@@ -117,6 +117,11 @@ def test_another_packages_record_is_read_like_ours(stranger, install):
     assert default_oracle("stranger") == "strangers"
     assert make_oracle(stranger).unit == "sticks"
     assert type(make_agent("strange", stranger)).__name__ == "RandomAgent"
+    assert type(make_agent("greedy", stranger)).__name__ == "GreedyAgent"
+    assert "strange" in agent_names("stranger")
+    assert "strange" not in agent_names()
+    with pytest.raises(SpecError, match="did you mean 'strange'"):
+        make_agent("strang", stranger)
     assert evaluation_names(stranger) == ["nothing", "margin", "zero"]
     assert named_evaluation(stranger, "nothing")(stranger.initial_state()) == 0
 

@@ -30,7 +30,8 @@ def command(
     except ValueError as error:
         raise UserError(str(error)) from error
     entries = [describe(name) for name in names]
-    agents = [{"name": name, "parameters": agent_texts(name)} for name in agent_names()]
+    game = names[0] if name is not None else None
+    agents = [{"name": agent, "parameters": agent_texts(agent, game)} for agent in agent_names(game)]
     if json:
         print_json({"version": board_envs.__version__, "games": entries, "agents": agents})
         return
@@ -114,10 +115,10 @@ def documented(function: Any) -> dict[str, str]:
     return texts
 
 
-def agent_texts(name: str) -> list[str]:
+def agent_texts(name: str, game: str | None = None) -> list[str]:
     """List an agent's parameters as a spec writes them, with their defaults."""
     return [
         key if parameter.default is parameter.empty else f"{key}={show_value(parameter.default)}"
-        for key, parameter in agent_parameters(name).items()
+        for key, parameter in agent_parameters(name, game).items()
         if not callable(parameter.default) or parameter.default is parameter.empty
     ]
