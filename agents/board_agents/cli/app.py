@@ -15,6 +15,7 @@ from board_agents.cli import records_command as records
 from board_agents.cli import report_command as report
 from board_agents.cli import tables_command as tables
 from board_agents.cli import tournament_command as tournament
+from board_agents.cli import warmup_command as warmup
 
 
 def make_app() -> typer.Typer:
@@ -37,6 +38,7 @@ def make_app() -> typer.Typer:
     app.command("report")(report.command)
     app.add_typer(tables.make_app(), name="tables")
     app.command("games")(games.command)
+    app.command("warmup")(warmup.command)
     return app
 
 
