@@ -65,6 +65,7 @@ def test_workers_end_with_a_killed_tournament(tmp_path, number):
     (tmp_path / "slow.py").write_text(SLOW)
     records = tmp_path / "games.jsonl"
     agents = f"{tmp_path}/slow.py:play,random"
+    below = []
     process = start("tournament", "nim", "-a", agents, "-n", "4000", "--workers", "2", "--records", records)
     try:
         wait_until(lambda: records.exists() and records.read_bytes().count(b"\n") >= 3)
@@ -74,8 +75,11 @@ def test_workers_end_with_a_killed_tournament(tmp_path, number):
         process.communicate(timeout=30)
         wait_until(lambda: not any(map(alive, below)), 20)
     finally:
-        for worker in filter(alive, children(process.pid)):
+        for worker in filter(alive, [*children(process.pid), *below]):
             os.kill(worker[0], signal.SIGKILL)
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
     kept = len(list(read_records(str(records)))) if records.read_bytes().endswith(b"\n") else 3
     assert kept >= 3
 
