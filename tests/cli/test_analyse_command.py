@@ -222,10 +222,12 @@ def test_a_form_brings_its_way_of_counting(stream):
     code, answers = stream(sample, "reversi", "--check")
     assert code == 0
     assert answers[-1] == {"checked": 8, "differ": 0, "values": values, "unknown": 0, "errors": 0}
-    # X takes the only disc of O and has 3; the 61 empty squares are the winner's under the form's rule.
-    wiped_out = f"XO{'-' * 62} X; C1:+64;\n".encode()
-    code, answers = stream(wiped_out, "reversi", "--check", "--oracle", "exhaustive")
-    assert (code, answers[0]["stated"]["differences"]) == (1, ["move c1: +64 stated, exact is +3"])
+    # On 4 x 4 the first player loses by 8 discs, and by 10 where the two empty squares are the winner's.
+    start = b"-----OX--XO----- X; B1:-10; A2:-10; D3:-10; C4:-10;\n"
+    assert stream(start, "reversi", "-p", "size=4", "--check")[0] == 0
+    code, answers = stream(start, "reversi", "-p", "size=4", "--check", "--oracle", "reversi-endgame")
+    assert code == 1
+    assert "move b1: -10 stated, exact is -8" in answers[0]["stated"]["differences"]
 
 
 def test_kaggle_boards_are_compared_move_by_move(stream):

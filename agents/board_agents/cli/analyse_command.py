@@ -368,13 +368,15 @@ def _stream(game: Game[Any], judges: _Judges, moves: bool, form: str | None, che
     if not check:
         return 0
     print(jsons.dumps(count), flush=True)
-    return _check_code(count["values"], count["unknown"], count["differ"])
+    return _check_code(count["values"], count["unknown"], count["differ"], count["errors"])
 
 
-def _check_code(compared: int, unknown: int, differ: int) -> int:
+def _check_code(compared: int, unknown: int, differ: int, errors: int = 0) -> int:
     """Return the exit code of a check; UserError if there was nothing to compare."""
     if not compared:
         why = f"{unknown} stated values are out of the oracle's reach" if unknown else "no value is stated"
+        if errors:
+            why += f", {errors} lines do not read"
         raise UserError(f"--check compared nothing: {why}")
     return DIFFER if differ else 0
 
