@@ -9,18 +9,17 @@ import argparse
 
 import board_envs
 from board_agents import make_agent
-from board_envs.registry import snake_name
 
 
 def main() -> None:
     """Play a game of random moves against an agent."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--game", default="connect-four", choices=list(board_envs.GAMES))
+    parser.add_argument("--game", default="connect-four", choices=board_envs.game_names())
     parser.add_argument("--agent", default="greedy", help="who plays player_1: an agent's spec")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
 
-    env = getattr(board_envs, f"{snake_name(arguments.game)}_v0").env(render_mode="ansi")
+    env = board_envs.env(arguments.game, render_mode="ansi")
     player_1 = make_agent(arguments.agent, board_envs.make_game(arguments.game))
     player_1.reset(seed=arguments.seed)
 

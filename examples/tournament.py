@@ -8,13 +8,13 @@ from __future__ import annotations
 import argparse
 
 from board_agents.arena import tournament
-from board_envs import GAMES, make_game
+from board_envs import game_names, make_game
 
 
 def main() -> None:
     """Play and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--game", default="connect-four", choices=list(GAMES))
+    parser.add_argument("--game", default="connect-four", choices=game_names())
     parser.add_argument("--agents", nargs="+", default=["random", "greedy", "alpha-beta:depth=2"])
     parser.add_argument("--games", type=int, default=20, help="games of every two agents")
     parser.add_argument("--seed", type=int, default=0)

@@ -63,7 +63,8 @@ PLACES = {
 
 def shared_files():
     for package, source in SOURCES.items():
-        for path in sorted((source / package).rglob("*.py")):
+        files = (path for path in (source / package).rglob("*") if path.suffix in (".py", ".html", ".js", ".css"))
+        for path in sorted(files):
             parts = path.relative_to(source / package).parts
             if not (parts[0] == "games" and len(parts) > 2) and not path.name.endswith("_v0.py"):
                 yield path
@@ -78,3 +79,9 @@ def test_shared_code_names_no_game():
             if GAMES.search(line) and not allowed.match(line):
                 named.append(f"{name}:{number}: {line.strip()}")
     assert not named, "\n".join(named)
+
+
+def test_the_order_of_layers_has_no_exceptions():
+    settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert "[tool.importlinter]" in settings
+    assert "ignore_imports" not in settings
