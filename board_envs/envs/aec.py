@@ -147,7 +147,7 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, int]):  # type: ignore[misc]  # P
         legal = bool(self._legal_mask()[action])
         if not legal and self.illegal == "raise":
             raise IllegalActionError(self.game.explain_illegal(self._state, action))
-        values = self._ask()
+        values = None if self.oracle is None else self._ask()
         self._illegal = int(not legal)
         if not legal:
             if self.illegal != "random":
@@ -155,7 +155,8 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, int]):  # type: ignore[misc]  # P
                 self._punish(agent)
                 return
             action = self._random_action()
-        self._note(values, action, True)
+        if self.oracle is not None:
+            self._note(values, action, True)
         self._play(action)
         self._cumulative_rewards[agent] = 0.0
         self.agent_selection = AGENTS[self._seat]

@@ -332,6 +332,8 @@ class Table(Copies, Generic[S]):
 
     def _note(self, values: dict[int, float] | None, action: int, legal: bool) -> None:
         """Keep what the oracle said before a move, and what the move gives away."""
+        if self.oracle is None:
+            return
         self._values = values_array(values, self._n).view(Values)
         self._regret = regret_of(values if legal else None, action)
 
