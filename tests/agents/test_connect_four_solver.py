@@ -25,7 +25,7 @@ from board_agents.games.connect_four import (
     score_of_plies,
 )
 from board_agents.games.connect_four.opening_book import positions_by_stones
-from board_agents.games.connect_four.solver_kernels import LIMIT
+from board_agents.games.connect_four.solver_workspace import LIMIT
 from board_envs import make_game
 from board_envs.types import Outcome, PositionError, SpecError
 

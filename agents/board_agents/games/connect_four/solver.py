@@ -17,9 +17,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from board_agents.games.connect_four import solver_kernels as stack
+from board_agents.games.connect_four import solver_workspace as layout
 from board_agents.games.connect_four.geometry import PROBLEMS, geometry, make_fault
 from board_agents.games.connect_four.opening_book import Book
+from board_agents.games.connect_four.solver_kernels import make_search
 from board_agents.games.connect_four.transposition_table import HUGE_PAGE, LINE, SMALL_INDEX_BITS
 from board_agents.lowlevel.aligned_arrays import aligned
 from board_agents.lowlevel.copies import Shared
@@ -74,14 +75,14 @@ class Stack:
         # With room for a huge page, so that it lies in one.
         room = aligned((HUGE_PAGE // 8,), unit=HUGE_PAGE)
         self.small = room[: LINE << min(SMALL_INDEX_BITS, facts.key_bits)]
-        self.kernel = stack.make_search(rows, columns, connect)
-        self.workspace = stack.make_workspace(rows, columns, connect, big, self.small, busy)
+        self.kernel = make_search(rows, columns, connect)
+        self.workspace = layout.make_workspace(rows, columns, connect, big, self.small, busy)
         self.control, self.history = self.workspace.control, self.workspace.history
 
     @property
     def nodes(self) -> int:
         """Nodes searched since the last `begin`."""
-        return int(self.control[stack.NODES])
+        return int(self.control[layout.NODES])
 
     def begin(self, related: bool = False, least: bool = False, together: bool = False) -> None:
         """Prepare for other positions.
@@ -89,27 +90,27 @@ class Stack:
         `related` ones are likely to have the score of the one before them, or the `least` that their bounds allow;
         `together` with other threads they are searched when each has the same.
         """
-        self.control[stack.TOGETHER] = together
+        self.control[layout.TOGETHER] = together
         if least:
-            self.control[stack.GUESS] = stack.LEAST
+            self.control[layout.GUESS] = layout.LEAST
         elif not related:
-            self.control[stack.GUESS] = stack.NO_GUESS
-        elif self.control[stack.GUESS] >= stack.NO_GUESS:
-            self.control[stack.GUESS] = 0
-        self.control[stack.POSITION] = 0
-        self.control[stack.DEPTH] = -1
-        self.control[stack.ENTERING] = 0
-        self.control[stack.NODES] = self.control[stack.BEGUN] = 0
-        self.control[stack.STOP] = 0
+            self.control[layout.GUESS] = layout.NO_GUESS
+        elif self.control[layout.GUESS] >= layout.NO_GUESS:
+            self.control[layout.GUESS] = 0
+        self.control[layout.POSITION] = 0
+        self.control[layout.DEPTH] = -1
+        self.control[layout.ENTERING] = 0
+        self.control[layout.NODES] = self.control[layout.BEGUN] = 0
+        self.control[layout.STOP] = 0
 
     def go_on(self, positions: Words, bounds: NDArray[np.int64], nodes: int) -> bool:
         """Search up to so many nodes in all since `begin`; whether every position is done."""
-        self.control[stack.LIMIT] = nodes
+        self.control[layout.LIMIT] = nodes
         return self.kernel(positions, bounds, self.workspace) == 1
 
     def stop(self) -> None:
         """Make the search that another thread runs pause."""
-        self.control[stack.STOP] = 1
+        self.control[layout.STOP] = 1
 
 
 @dataclass
@@ -166,7 +167,7 @@ class ConnectFourSolver(Shared):
             raise ValueError(f"the book is unfinished: {book.missing} scores are missing")
         self.book = book
         self._big = big_table(table_megabytes, self.facts.key_bits)
-        self._busy = aligned((1 << stack.BUSY_BITS,))
+        self._busy = aligned((1 << layout.BUSY_BITS,))
         self.nodes = 0
         self._stacks = [Stack(*self.size, self._big, self._busy)]
         self._lock = threading.RLock()
@@ -403,7 +404,7 @@ class ConnectFourSolver(Shared):
             index = workers.index(thread)
             if index:
                 # Another order of equal moves leads this thread elsewhere.
-                noise = np.random.default_rng(index).integers(-stack.UNIT // 4, stack.UNIT // 4, thread.history.shape)
+                noise = np.random.default_rng(index).integers(-layout.UNIT // 4, layout.UNIT // 4, thread.history.shape)
                 thread.history[:] = noise
             # One that runs out of its budget leaves the others what they took of it.
             if self._run(thread, positions, shared[index], budget, over.is_set, together=True):

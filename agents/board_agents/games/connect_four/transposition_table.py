@@ -14,11 +14,12 @@ from typing import TypeAlias
 
 import numpy as np
 
-from board_envs._bits import ZERO, multiply
+from board_envs._bits import ZERO, as_int, multiply
 from board_envs._jit import jitable
 from board_envs.types import Words
 
 WordFunction: TypeAlias = Callable[..., np.uint64]
+WordToInt: TypeAlias = Callable[[np.uint64], int]
 
 LINE = 8
 HUGE_PAGE = 1 << 21
@@ -112,3 +113,38 @@ def make_table(
         table[place] = (tag << payload_bits) | payload
 
     return scatter, line_of, probe, store
+
+
+@functools.cache
+def make_payload(facts: Layout) -> tuple[Callable[..., np.uint64], WordToInt, WordToInt, WordToInt]:
+    """Return (pack, lower_of, upper_of, move_of) for payloads of one layout; a move is a column, -1 for none."""
+    score_bits, move_bits, work_bits, offset = facts.score_bits, facts.move_bits, facts.work_bits, facts.offset
+    score_mask = np.uint64((1 << score_bits) - 1)
+    move_mask = np.uint64((1 << move_bits) - 1)
+    most_work = (1 << work_bits) - 1
+    move_shift = np.uint64(2 * score_bits + work_bits)
+    upper_shift = np.uint64(score_bits + work_bits)
+    lower_shift = np.uint64(work_bits)
+
+    @jitable
+    def pack(lower: int, upper: int, move: int, work: int) -> np.uint64:
+        return (
+            (np.uint64(move + 1) << move_shift if move_bits > 0 else ZERO)
+            | (np.uint64(upper + offset) << upper_shift)
+            | (np.uint64(lower + offset) << lower_shift)
+            | np.uint64(min(work, most_work))
+        )
+
+    @jitable
+    def lower_of(payload: np.uint64) -> int:
+        return as_int((payload >> lower_shift) & score_mask) - offset
+
+    @jitable
+    def upper_of(payload: np.uint64) -> int:
+        return as_int((payload >> upper_shift) & score_mask) - offset
+
+    @jitable
+    def move_of(payload: np.uint64) -> int:
+        return as_int((payload >> move_shift) & move_mask) - 1
+
+    return pack, lower_of, upper_of, move_of
