@@ -1,6 +1,8 @@
 """What holds for all forms of all games: examples read, what is written reads again, damage is told, nothing else."""
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -184,3 +186,20 @@ def damaged(draw, text):
         else:
             text = text[:at] + text[at:to].swapcase() + text[to:]
     return text
+
+
+def test_every_form_has_its_example_in_the_documentation():
+    page = (Path(__file__).parents[2] / "docs" / "forms.md").read_text(encoding="utf-8")
+    parts = re.split(r"^## (.*)\n", page, flags=re.MULTILINE)
+    sections = {
+        title.lower().replace(" ", "-").replace("é", "e"): text
+        for title, text in zip(parts[1::2], parts[2::2], strict=True)
+    }
+    common = set(re.findall(r"^\| `(\w+)`", sections["all-games"], re.MULTILINE))
+    for name in GAMES:
+        rows = re.findall(r"^\| (`.*?`) \|", sections[name], re.MULTILINE)
+        shown = {form for row in rows for form in re.findall(r"`(\w+)`", row)}
+        assert shown | common == {form.name for form in make_game(name).forms}
+        assert not shown & common
+        examples = "".join(re.findall(r"^```pycon\n(.*?)^```", sections[name], re.MULTILINE | re.DOTALL))
+        assert all(form in examples for form in shown)
