@@ -8,7 +8,7 @@ import difflib
 import functools
 import inspect
 from collections.abc import Callable
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any, cast
 
 from board_agents.agent import AdaptedAgent, Agent, BatchAgent, CallableAgent, takes_state
@@ -179,8 +179,19 @@ def _agent_class(name: str, game: str | None = None) -> Callable[..., Any]:
     if name in known:
         return load(known[name])
     for point in entry_points(group=GROUP, name=name):
-        return cast("Callable[..., Any]", point.load())
+        return _load_entry_point(point)
     raise unknown_name("agent", name, agent_names(game))
+
+
+def _load_entry_point(point: EntryPoint) -> Callable[..., Any]:
+    """Return another package's agent class; SpecError names the package if it cannot be imported."""
+    try:
+        return cast("Callable[..., Any]", point.load())
+    except MissingExtraError:
+        raise
+    except Exception as error:
+        package = "an installed package" if point.dist is None else point.dist.name
+        raise SpecError(f"agent {point.name!r} of {package} ({point.value}) fails: {describe(error)}") from error
 
 
 def _oracle_class(name: str, game: str | None = None) -> Callable[..., Any]:

@@ -1,8 +1,10 @@
 """Spec strings: what they name, and how they say that they name nothing."""
 
+from importlib.metadata import EntryPoint
+
 import pytest
 
-from board_agents import make_agent, make_oracle
+from board_agents import make_agent, make_oracle, registry
 from board_agents.registry import AGENTS, agent_names, agent_parameters, as_agent, resolve_oracle
 from board_agents.specs import split_specs
 from board_envs import make_game
@@ -86,6 +88,13 @@ def test_names_and_parameters_can_be_listed():
     assert {"random", "greedy", "minimax", "alpha-beta", "nim-xor"} <= set(agent_names())
     assert list(agent_parameters("alpha-beta")) == ["depth", "evaluation", "ties", "seconds", "compiled"]
     assert agent_parameters("minimax")["depth"].default == 4
+
+
+def test_a_broken_package_is_named_when_its_agent_is_used(monkeypatch):
+    point = EntryPoint("broken", "no_such_package.agents:Agent", "board_envs.agents")
+    monkeypatch.setattr(registry, "entry_points", lambda **_: [point])
+    with pytest.raises(SpecError, match=r"agent 'broken' of .*no_such_package.agents:Agent.* fails: ModuleNotFound"):
+        make_agent("broken", GAME)
 
 
 class Unreadable:
