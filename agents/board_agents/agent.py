@@ -62,6 +62,7 @@ class GameAgent(ABC):
     def __init__(self, game: Game[Any]) -> None:
         self.game = game
         self.stream = Stream.seeded(None)
+        self._state_type = type(game.initial_state())
 
     def reset(self, seed: int | None = None) -> None:
         """Begin a new game with the random numbers of `seed`."""
@@ -77,9 +78,31 @@ class GameAgent(ABC):
         """
         if state is None:
             state = state_of(self.game, observation)
+        elif not self._vouches(observation, state):
+            self.game.check_state(state)
+        self.check_unfinished(state)
+        return self.choose(state)
+
+    def _vouches(self, observation: Observation, state: Any) -> bool:
+        """Whether an environment of this game's size handed out observation and state: a full check costs more."""
+        mask = observation.get("action_mask") if isinstance(observation, Mapping) else None
+        return type(state) is self._state_type and mask is not None and len(mask) == self.game.num_actions
+
+    def check(self, state: Any) -> None:
+        """Refuse what this agent cannot think about.
+
+        Raises:
+            IllegalActionError: the game is over.
+            PositionError: no position of this game and size.
+
+        """
+        self.game.check_state(state)
+        self.check_unfinished(state)
+
+    def check_unfinished(self, state: Any) -> None:
+        """Raise IllegalActionError in a finished game."""
         if self.game.is_terminal(state):
             raise IllegalActionError(f"there is nothing to choose, the game is over: {self.game.format(state)}")
-        return self.choose(state)
 
     @abstractmethod
     def choose(self, state: Any) -> int:

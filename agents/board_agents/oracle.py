@@ -6,15 +6,17 @@ The protocol itself, ``action_values(state) -> {action: exact value for the move
 
 from __future__ import annotations
 
+import functools
 import math
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 from board_envs.game import check_int
 
+F = TypeVar("F", bound=Callable[..., Any])
 MOST_NODES = 2**63 - 1
 
 
@@ -64,7 +66,7 @@ NO_LIMITS = Limits()
 
 
 def renamed(owner: str, old: dict[str, Any], new: str) -> None:
-    """Warn of the old names of parameters that a caller used (those that are not None)."""
+    """Warn, on behalf of the caller's caller, of old names of parameters that it used (those that are not None)."""
     used = [name for name, value in old.items() if value is not None]
     if used:
         warnings.warn(
@@ -72,6 +74,38 @@ def renamed(owner: str, old: dict[str, Any], new: str) -> None:
             DeprecationWarning,
             stacklevel=3,
         )
+
+
+def old_limits(method: F) -> F:
+    """Let a method that takes `limits` be called with ``node_limit`` and ``time_limit`` too, with a warning."""
+
+    @functools.wraps(method)
+    def call(*args: Any, node_limit: int | None = None, time_limit: float | None = None, **kwargs: Any) -> Any:
+        if node_limit is not None or time_limit is not None:
+            old = {"node_limit": node_limit, "time_limit": time_limit}
+            renamed(method.__qualname__, old, "limits=Limits(nodes, seconds)")
+            kwargs["limits"] = Limits(node_limit, time_limit)
+        return method(*args, **kwargs)
+
+    return cast(F, call)
+
+
+@runtime_checkable
+class HasFreshValues(Protocol):
+    """An oracle whose memory lets it answer more within its limits, the more it was asked before."""
+
+    def fresh_values(self, state: Any) -> dict[int, float] | None:
+        """Return what ``action_values`` returns if nothing was asked before."""
+        ...
+
+
+@runtime_checkable
+class HasValue(Protocol):
+    """An oracle that may know a position's value without those of all its moves."""
+
+    def value(self, state: Any) -> float | None:
+        """Return the exact value for the seat to move, None out of reach."""
+        ...
 
 
 @runtime_checkable

@@ -13,10 +13,12 @@ from typing import Any, cast
 
 from board_agents.agent import AdaptedAgent, Agent, BatchAgent, CallableAgent, takes_state
 from board_agents.lowlevel.foreign_code import describe, load_object
+from board_agents.oracle import Reduced
 from board_agents.specs import read_parameters, spec_parameters, split_name, unknown_name
 from board_agents.support import Support, load, own_support, support_of
 from board_envs.game import Game
 from board_envs.policies import AgentBuilder, BatchPolicy, agent_builder, find_policy
+from board_envs.registry import snake_name
 from board_envs.types import MissingExtraError, Oracle, SpecError
 
 AGENTS: dict[str, str] = {
@@ -29,6 +31,7 @@ AGENTS: dict[str, str] = {
     "program": "board_agents.players.program:ProgramAgent",
     "sb3": "board_agents.players.policy_files:Sb3Agent",
     "torch": "board_agents.players.policy_files:TorchAgent",
+    "perfect": "board_agents.search.perfect:PerfectAgent",
     "open-spiel": "board_agents.players.open_spiel:OpenSpielAgent",
 }
 """Name -> "module:class" of agents for every game, called as ``cls(game, **parameters)``; a game's own stand in its
@@ -52,9 +55,13 @@ def oracle_names() -> list[str]:
 
 
 def _agents(game: str | None = None) -> dict[str, str]:
-    """Return the agents for every game and those of our games, and of `game` wherever it comes from."""
-    own = {name: path for record in _records(game) for name, path in record.agents.items()}
-    return {**AGENTS, **own, **AGENTS}  # those for every game come first and keep their names
+    """Return the agents for every game and those of our games, and of `game` wherever it comes from.
+
+    A game of ours may have a form of its own of an agent for every game.
+    """
+    own = own_support().get(snake_name(game)) if game is not None else None
+    others = {name: path for record in _records(game) for name, path in record.agents.items() if name not in AGENTS}
+    return {**AGENTS, **others, **(own.agents if own is not None else {})}
 
 
 def _oracles(game: str | None = None) -> dict[str, str]:
@@ -119,15 +126,32 @@ def _as_agent_of(label: str, given: Any, game: Game[Any]) -> Agent:
 def make_oracle(game: Game[Any], spec: str | None = None) -> Oracle:
     """Return what knows exact values of a game: the best there is, or the one that `spec` names (SpecError if none)."""
     if spec is None:
-        with contextlib.suppress(MissingExtraError):
+        try:
             return make_oracle(game, default_oracle(game.name))
-        spec = "exhaustive"
+        except MissingExtraError as error:
+            stand_in = make_oracle(game, "exhaustive")
+            if isinstance(stand_in, Reduced):
+                stand_in.missing = str(error)
+            return stand_in
     return cast(Oracle, _make("oracle", spec, game, _oracle_class))
 
 
 def default_oracle(game: str) -> str:
     """Return the name of a game's best oracle: the first in its SUPPORT, else "exhaustive"."""
     return next(iter(support_of(game).oracles), "exhaustive")
+
+
+def missing_estimator(game: Game[Any]) -> str | None:
+    """Return what a game's estimator needs that is not installed, None if nothing is missing."""
+    spec = support_of(game.name).estimator
+    if spec is not None:
+        try:
+            make_agent(spec, game)
+        except MissingExtraError as error:
+            return str(error)
+        except SpecError:
+            return None
+    return None
 
 
 def make_estimator(game: Game[Any]) -> Any:

@@ -26,6 +26,7 @@ from board_agents.games.connect_four import (
 )
 from board_agents.games.connect_four.opening_book import positions_by_stones
 from board_agents.games.connect_four.solver_workspace import LIMIT
+from board_agents.oracle import Limits
 from board_envs import make_game
 from board_envs.types import Outcome, PositionError, SpecError
 
@@ -37,7 +38,7 @@ GAME = make_game("connect-four")
 
 @pytest.fixture(scope="module")
 def solver():
-    return ConnectFourSolver(GAME, table_megabytes=16)
+    return ConnectFourSolver(GAME, megabytes=16)
 
 
 def _known():
@@ -213,15 +214,15 @@ def test_plies_and_scores():
 
 def test_limits_give_no_guess(solver):
     state = GAME.initial_state()
-    assert solver.score(state, node_limit=1000) is None
+    assert solver.score(state, limits=Limits(nodes=1000)) is None
     assert solver.nodes == 1000
-    assert solver.score(state, time_limit=0.0) is None
-    assert solver.outcome(state, node_limit=1000) is None
-    assert solver.action_values(state, node_limit=1000) is None
-    assert solver.best_move(state, node_limit=1000) is None
-    assert solver.best_moves(state, node_limit=1000) is None
-    assert solver.line(state, node_limit=1000) is None
-    low, high = solver.bounds(GAME.from_moves("4444"), node_limit=20000)
+    assert solver.score(state, limits=Limits(seconds=1e-9)) is None
+    assert solver.outcome(state, limits=Limits(nodes=1000)) is None
+    assert solver.action_values(state, limits=Limits(nodes=1000)) is None
+    assert solver.best_move(state, limits=Limits(nodes=1000)) is None
+    assert solver.best_moves(state, limits=Limits(nodes=1000)) is None
+    assert solver.line(state, limits=Limits(nodes=1000)) is None
+    low, high = solver.bounds(GAME.from_moves("4444"), limits=Limits(nodes=20000))
     assert low <= -2 <= high
     assert low < high
 
@@ -250,7 +251,7 @@ def test_two_threads_on_one_position(solver):
 def test_a_limit_is_that_of_all_threads_together():
     for threads in (1, 2, 3):
         solver = ConnectFourSolver(GAME, 1)
-        assert solver.score(GAME.initial_state(), node_limit=5000, threads=threads) is None
+        assert solver.score(GAME.initial_state(), limits=Limits(nodes=5000), threads=threads) is None
         assert solver.nodes == 5000
 
 
@@ -303,7 +304,7 @@ def test_what_is_no_position_is_refused(solver):
         with pytest.raises(ValueError, match="connect-four"):
             make(make_game("nim"))
     for megabytes in (0, 1.5, True, 1 << 21):
-        with pytest.raises(ValueError, match=f"table_megabytes must be .* not {megabytes}"):
+        with pytest.raises(ValueError, match=f"megabytes must be .* not {megabytes}"):
             ConnectFourSolver(GAME, megabytes)
     for order in ([], [0, 1], [0, 1, 2, 3, 4, 5, 7]):
         with pytest.raises(ValueError, match=r"order .* not \["):
@@ -315,8 +316,8 @@ def test_too_little_memory_is_told(monkeypatch):
         raise MemoryError(f"Unable to allocate {megabytes} MB")
 
     monkeypatch.setattr("board_agents.games.connect_four.solver.big_table", no_memory)
-    with pytest.raises(SpecError, match=r"table_megabytes=9000': there is not enough memory \(Unable to allocate"):
-        make_oracle(GAME, "connect-four-solver:table_megabytes=9000")
+    with pytest.raises(SpecError, match=r"megabytes=9000': there is not enough memory \(Unable to allocate"):
+        make_oracle(GAME, "connect-four-solver:megabytes=9000")
 
 
 # -- book --------------------------------------------------------------------------------------------------------------
@@ -481,7 +482,7 @@ def test_oracle():
         with pytest.raises(PositionError, match="both players have 4 in a line"):
             ask(both)
     large = make_game("connect-four", rows=7, columns=8)
-    impatient = make_oracle(large, "connect-four-solver:seconds=0.05,table_megabytes=1")
+    impatient = make_oracle(large, "connect-four-solver:seconds=0.05,megabytes=1")
     assert impatient.action_values(large.initial_state()) is None
     assert impatient.line(large.initial_state()) is None
     with pytest.raises(SpecError, match="seconds"):
@@ -490,7 +491,7 @@ def test_oracle():
 
 @pytest.mark.parametrize("ties", ["first", "random"])
 def test_perfect_agent_never_loses_value(solver, ties):
-    agent, rng = make_agent(f"perfect:ties={ties},table_megabytes=16", GAME), random.Random(6)
+    agent, rng = make_agent(f"perfect:ties={ties},megabytes=16", GAME), random.Random(6)
     chosen = set()
     for row in _known()[-60:-30]:
         state = GAME.from_moves(row["moves"])
@@ -509,7 +510,7 @@ def test_perfect_agent_never_loses_value(solver, ties):
 
 
 def test_perfect_agent_follows_its_seed():
-    agent = PerfectConnectFourAgent(GAME, ties="random", table_megabytes=1)
+    agent = PerfectConnectFourAgent(GAME, ties="random", megabytes=1)
     state = GAME.from_moves(_known()[0]["moves"][:16])
 
     def game_of(seed):
@@ -530,7 +531,7 @@ def test_perfect_agent_follows_its_seed():
 def test_small_boards_are_won_perfectly():
     """From the start of a board that the first player wins, within the number of plies that the score tells."""
     game = make_game("connect-four", rows=4, columns=5, connect=3)
-    agent = make_agent("perfect:table_megabytes=1", game)
+    agent = make_agent("perfect:megabytes=1", game)
     solver, rng = ConnectFourSolver(game, 1), random.Random(1)
     plies = plies_to_end(solver.score(game.initial_state()), 0, 20)
     assert plies % 2

@@ -21,7 +21,7 @@ def test_shipped_book_is_complete():
     assert (book.size, book.plies) == ((6, 7, 4), 9)
     assert [len(scores) for scores in book.scores] == [1, 4, 25, 121, 568, 2144, 8231, 27109, 91295, 269531]
     assert book.get(GAME.initial_state()) == 1
-    solver = default_solver(GAME, table_megabytes=1)
+    solver = default_solver(GAME, megabytes=1)
     assert list(solver.action_values(GAME.initial_state()).values()) == [-2, -1, 0, 1, 0, -1, -2]
     assert solver.nodes == 0
     assert Book.shipped(make_game("connect-four", rows=5, columns=5)) is None
@@ -45,7 +45,7 @@ def test_earlier_positions_follow_from_later_ones():
 
 
 def test_first_moves_of_perfect_play():
-    agent = PerfectConnectFourAgent(GAME, table_megabytes=16)
+    agent = PerfectConnectFourAgent(GAME, megabytes=16)
     state = GAME.initial_state()
     for _ in range(8):
         action = agent.choose(state)

@@ -35,7 +35,7 @@ def test_parameters_come_with_their_types():
         ("alpha-beta:depth=0", "depth must be an integer from 1 to 100, not 0"),
         ("alpha-beta:depth=101", "from 1 to 100"),
         ("alpha-beta:seconds=fast", "seconds is a number"),
-        ("alpha-beta:seconds=-1", "seconds is a time above 0"),
+        ("alpha-beta:seconds=-1", "seconds must be a finite number above 0"),
         ("alpha-beta:ties=last", "ties is one of first, random, not 'last'"),
         ("alpha-beta:evaluation=corners", "has no evaluation 'corners'; it has: grid, margin, zero"),
         ("alpha-beta:evaluation=no.such:thing", "No module named"),

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from board_agents.cli.analyse_command import Analysis, words
+from board_agents.cli.analyse_command import Analysis, _answer, analyse, words
 from board_agents.registry import make_oracle
 from board_envs import make_game
+from board_envs.forms import Item
 
 KEYS = {"game", "position", "to_play", "winner", "exact", "unit", "value", "moves", "best", "line", "seconds", "form"}
 SAMPLES = Path(__file__).parents[1] / "data" / "forms"
@@ -162,8 +163,33 @@ def test_estimates_stand_beside_unknown_values_and_are_never_called_exact(run):
 
 def test_a_finished_game_has_a_winner_and_no_moves(run):
     data = json.loads(run("analyse", "nim", "0,0,0 1", "--json")[1])
-    assert (data["winner"], data["value"], data["moves"], data["line"]) == (0, None, {}, [])
+    assert (data["winner"], data["value"], data["moves"], data["line"]) == (0, -1, {}, [])
+    assert (data["exact"], data["margin"], data["to_play"]) == (True, -1, 1)
     assert "the game is over: player_0 won" in run("analyse", "nim", "0,0,0 1")[1]
+
+
+def test_finished_games_are_worth_what_their_values_count(run):
+    # Connect Four: won with the 7th stone, 6 before it: (42 + 1 - 6) // 2 = 18, against the seat that would be next.
+    data = json.loads(run("analyse", "connect-four", "1212121", "--moves", "--json")[1])
+    assert (data["exact"], data["value"], data["winner"], data["to_play"]) == (True, -18, 0, 1)
+    # Reversi: discs. A board full of black's.
+    data = json.loads(run("analyse", "reversi", "X" * 16 + " O", "-p", "size=4", "--json")[1])
+    assert (data["exact"], data["value"], data["margin"]) == (True, -16, -16)
+    # Awalé: no seed is still to come; the margin is that of the stores.
+    data = json.loads(run("analyse", "awale", "0,0,0,0,0,0;7,5 0", "-p", "pits=3", "-p", "seeds=2", "--json")[1])
+    assert (data["exact"], data["value"], data["margin"], data["winner"]) == (True, 0, 2, 0)
+
+
+def test_values_are_those_of_the_side_that_the_text_names():
+    """A side that must pass asks: the position is the one after the pass, the values are the asker's."""
+    game = make_game("nim")
+    state = game.parse("1,2,2 1")
+    data = _answer(analyse(game, make_oracle(game), state), Item(state=state, view=0, remark="player_0 must pass"))[0]
+    assert (data["to_play"], data["view"], data["value"], data["remark"]) == (1, 0, -1, "player_0 must pass")
+    assert data["moves"]["1:1"] == -1
+    assert data["best"] == ["1:1"]
+    plain = _answer(analyse(game, make_oracle(game), state), Item(state=state, view=0))[0]
+    assert (plain["value"], "view" in plain) == (1, False)
 
 
 def test_a_stream_answers_every_line_and_stops_at_none(stream):

@@ -29,8 +29,8 @@ from board_agents.cli.console import (
     print_json,
     read_game,
 )
-from board_agents.oracle import HasLine
-from board_agents.registry import default_oracle, make_estimator, make_oracle, oracle_parameters
+from board_agents.oracle import HasLine, HasValue, Reduced
+from board_agents.registry import default_oracle, make_estimator, make_oracle, missing_estimator, oracle_parameters
 from board_agents.search.interpreted import SearchResult
 from board_agents.support import exact_unit, load, support_of, value_unit
 from board_envs.forms import MOVES, POSITION, Item, find_form, read_one, read_text
@@ -105,7 +105,9 @@ def command(
     else:
         if item.form not in ("", POSITION, MOVES):
             out().print(f"read as: {item.form}", markup=False)
-        _show(analysis)
+        if item.remark:
+            out().print(item.remark, markup=False)
+        _show(analysis, asker_of(game, item))
         for difference in found.differences:
             out().print(f"differs: {difference}", markup=False)
         if found.compared and not found.differences:
@@ -130,7 +132,9 @@ class _Judges:
 
 def _answer(analysis: Analysis, item: Item, line: int = 1) -> tuple[dict[str, Any], Comparison]:
     """Return what is printed about an item, and how what its text states compares with it."""
-    data = analysis.as_data() | {"form": item.form or None}
+    data = analysis.as_data(asker_of(analysis.game, item)) | {"form": item.form or None}
+    if item.remark:
+        data["remark"] = item.remark
     found = compare(analysis.game, item, analysis.value, analysis.values)
     if found.compared or found.unknown:
         data["stated"] = {
@@ -143,6 +147,13 @@ def _answer(analysis: Analysis, item: Item, line: int = 1) -> tuple[dict[str, An
             "differences": found.differences,
         }
     return data, found
+
+
+def asker_of(game: Game[Any], item: Item) -> int:
+    """Return the seat from whose view values are printed: the mover, or the side named in the text that must pass."""
+    if item.remark and item.view is not None:
+        return item.view
+    return game.current_player(item.state)
 
 
 def _has_rules(name: str) -> bool:
@@ -187,6 +198,10 @@ class Analysis:
         plies: plies to the end after each action, that action counted, where the unit tells it.
         line: best play as actions.
         seconds: how long the answer took.
+        result: exact value of a finished game, or of an unfinished position whose moves' values are not all known, for
+            the mover; None if there is none.
+        margin: of a finished game, the mover's points minus the other's; else None.
+        hint: what an extra that is not installed would tell; empty if nothing is missing.
         estimate: what a search makes of a position that is out of the oracle's reach, where there is one for the game;
             never exact, and in the same unit.
 
@@ -200,11 +215,14 @@ class Analysis:
     line: list[int]
     seconds: float
     estimate: SearchResult | None = None
+    result: float | None = None
+    margin: int | None = None
+    hint: str = ""
 
     @property
     def value(self) -> float | None:
-        """Exact value for the mover."""
-        return max(self.values.values()) if self.values else None
+        """Exact value for the mover (in a finished game for the seat that would have been next)."""
+        return max(self.values.values()) if self.values else self.result
 
     @property
     def best(self) -> list[int]:
@@ -215,31 +233,44 @@ class Analysis:
         """Write an action of this position."""
         return self.game.action_to_text(self.state, action)
 
-    def as_data(self) -> dict[str, Any]:
-        """Return plain data; values are null where the oracle has no answer."""
+    def as_data(self, asker: int | None = None) -> dict[str, Any]:
+        """Return plain data; values are null where the oracle has no answer.
+
+        Values are those of `asker`, or of the seat to move; "view" names the asker where it is the other seat.
+        """
         game, state = self.game, self.state
+        view = game.current_player(state) if asker is None else asker
+        sign = 1 if view == game.current_player(state) else -1
+
+        def seen(value: float | None) -> float | int | None:
+            return None if value is None else number(sign * value + 0.0)
+
         data = {
             "game": game.name,
             "position": game.format(state),
             "to_play": game.current_player(state),
             "winner": int(game.winner(state)),
-            "exact": self.values is not None,
+            "exact": self.values is not None or self.result is not None,
             "unit": self.unit,
-            "value": number(self.value),
-            "moves": {
-                self.name(action): number((self.values or {}).get(action)) for action in game.legal_actions(state)
-            },
+            "value": seen(self.value),
+            "moves": {self.name(action): seen((self.values or {}).get(action)) for action in game.legal_actions(state)},
             "best": [self.name(action) for action in self.best],
             "line": line_texts(game, state, self.line),
             "seconds": round(self.seconds, 3),
         }
+        if sign < 0:
+            data["view"] = view
+        if self.margin is not None:
+            data["margin"] = sign * self.margin
+        if self.hint:
+            data["hint"] = self.hint
         if self.estimate is not None:
             found = self.estimate
             data["estimate"] = {
                 "agent": support_of(game.name).estimator,
                 "depth": found.depth,
-                "value": round(found.value, 2),
-                "moves": {self.name(action): round(value, 2) for action, value in found.values.items()},
+                "value": round(sign * found.value, 2),
+                "moves": {self.name(action): round(sign * value, 2) for action, value in found.values.items()},
                 "best": self.name(found.action),
                 "line": line_texts(game, state, list(found.line)),
             }
@@ -250,12 +281,19 @@ class Analysis:
 
 
 def analyse(game: Game[Any], oracle: Oracle, state: Any) -> Analysis:
-    """Ask an oracle for everything about a position."""
+    """Ask an oracle for everything about a position.
+
+    A finished game is worth what the game's SUPPORT says, else its margin.
+    """
     unit, began = unit_of(oracle, game), time.perf_counter()
     support = support_of(game.name)
     count_plies = load(support.plies) if support.plies is not None and unit == exact_unit(game) else None
     if game.is_terminal(state):
-        return Analysis(game, state, unit, {}, None if count_plies is None else {}, [], 0.0)
+        sign, margin = 1 - 2 * game.current_player(state), game.margin(state)
+        end = margin if support.final_value is None else int(load(support.final_value)(game)(state))
+        result = sign * end
+        no_plies: dict[int, int] | None = None if count_plies is None else {}
+        return Analysis(game, state, unit, {}, no_plies, [], 0.0, result=result, margin=sign * margin)
     answer = oracle.action_values(state)
     values = None if answer is None else {action: answer[action] for action in sorted(answer)}
     plies = None
@@ -264,9 +302,19 @@ def analyse(game: Game[Any], oracle: Oracle, state: Any) -> Analysis:
     if values is None:
         estimator = _estimator(game)
         estimate = None if estimator is None else estimator.analyse(state)
-        return Analysis(game, state, unit, None, plies, [], time.perf_counter() - began, estimate)
+        value = oracle.value(state) if isinstance(oracle, HasValue) else None
+        taken, hint = time.perf_counter() - began, _hint(game, oracle, estimator)
+        return Analysis(game, state, unit, None, plies, [], taken, estimate, result=value, hint=hint)
     line = best_line(game, oracle, state, values)
     return Analysis(game, state, unit, values, plies, line, time.perf_counter() - began)
+
+
+def _hint(game: Game[Any], oracle: Oracle, estimator: Any) -> str:
+    """Say what extras that are not installed would tell of a position out of reach."""
+    missing = [oracle.missing] if isinstance(oracle, Reduced) and oracle.missing is not None else []
+    if estimator is None and (needed := missing_estimator(game)) is not None:
+        missing.append(needed)
+    return "; ".join(dict.fromkeys(missing))
 
 
 @functools.lru_cache(maxsize=1)
@@ -307,7 +355,7 @@ def number(value: float | None) -> float | int | None:
     return int(value) if value is not None and value == int(value) else value
 
 
-def _show(analysis: Analysis) -> None:
+def _show(analysis: Analysis, asker: int) -> None:
     game, state = analysis.game, analysis.state
     console = out()
     console.print(game_title(game), markup=False)
@@ -315,10 +363,19 @@ def _show(analysis: Analysis) -> None:
     if game.is_terminal(state):
         winner = int(game.winner(state))
         console.print("the game is over: " + ("drawn" if winner == 2 else f"player_{winner} won"))
+        if analysis.margin:
+            console.print(f"player_{winner} is ahead by {abs(analysis.margin)} {game.unit}")
         return
-    console.print(f"player_{game.current_player(state)} to move")
+    mover = game.current_player(state)
+    console.print(f"player_{mover} to move" + (f", values for player_{mover}" if asker != mover else ""))
     if analysis.values is None:
-        console.print("no exact value is within the oracle's reach here")
+        if analysis.result is not None:
+            told = value_unit(game, analysis.unit)
+            console.print(f"the position's value is {analysis.result:+g} {told.name}; not all its moves' are known")
+        else:
+            console.print("no exact value is within the oracle's reach here")
+        if analysis.hint:
+            console.print(analysis.hint, markup=False)
         if analysis.estimate is not None:
             _show_estimate(analysis, analysis.estimate)
     else:

@@ -37,6 +37,7 @@ from board_agents.cli.console import (
     read_game,
     tracked,
 )
+from board_agents.oracle import Reduced
 from board_agents.registry import make_oracle
 from board_agents.specs import split_specs
 from board_envs.game import Game
@@ -135,11 +136,16 @@ def _suite(game: Game[Any], path: Path | None, on: On | None) -> Suite | None:
 
 
 def _own_games(game: Game[Any], spec: str, opponent: str, games: int, seed: int, oracle: str | None) -> QualityReport:
+    judges = make_oracle(game, oracle)
+    if isinstance(judges, Reduced) and judges.missing is not None:
+        err().print(
+            f"{judges.missing}; without it exhaustive search judges: seconds a move, and most moves are out of reach",
+            markup=False,
+        )
     entrants = name_entrants([spec, opponent])
     tasks = plan(game, list(entrants), games, seed=seed)
     records = list(play(game, entrants, tracked(f"{spec}: games", tasks)))
-    judges = make_oracle(game, oracle)
-    reports = judge_records(records, judges, agent=spec, progress=partial(tracked, f"{spec}: games judged"))
+    reports = judge_records(records, judges, agent=spec, progress=partial(tracked, f"{spec}: moves judged"))
     if spec not in reports:
         raise UserError(f"{spec} had nothing to choose in {games} games: every move was forced or drawn by lot")
     report = reports[spec]

@@ -25,6 +25,7 @@ import weakref
 from typing import Any
 
 from board_agents.agent import GameAgent
+from board_agents.oracle import check_seconds
 from board_envs.game import Game
 from board_envs.random import Stream
 from board_envs.types import IllegalActionError
@@ -70,9 +71,7 @@ class ProgramAgent(GameAgent):
             raise ValueError(f"command {command!r}: {error}") from None
         if not self._command:
             raise ValueError("command is empty")
-        if not 0 < seconds < threading.TIMEOUT_MAX:
-            raise ValueError(f"seconds is a time above 0, not {seconds!r}")
-        self.command, self.seconds = command, seconds
+        self.command, self.seconds = command, check_seconds("program", seconds)
         self._pipe: _Pipe | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import time
 from typing import TYPE_CHECKING, Any
 
+from board_agents.oracle import LimitReachedError, check_seconds
 from board_agents.search.evaluations import Evaluation
-from board_agents.search.interpreted import DEPTH_LIMIT, OutOfTimeError, SearchResult
+from board_agents.search.interpreted import DEPTH_LIMIT, SearchResult
 from board_agents.search.minimax import SearchAgent, Ties
 from board_envs.game import Game
 
@@ -38,9 +38,7 @@ class AlphaBetaAgent(SearchAgent):
         seconds: float | None = None,
         compiled: bool | None = None,
     ) -> None:
-        if seconds is not None and not (isinstance(seconds, (int, float)) and 0 < seconds < math.inf):
-            raise ValueError(f"seconds is a time above 0, not {seconds!r}")
-        self.seconds = seconds
+        self.seconds = None if seconds is None else check_seconds("alpha-beta", seconds)
         if depth is None:
             depth = 4 if seconds is None else DEPTH_LIMIT
         super().__init__(game, depth=depth, evaluation=evaluation, ties=ties, compiled=compiled)
@@ -71,7 +69,7 @@ class AlphaBetaAgent(SearchAgent):
             search.saw_horizon = False
             try:
                 exact = search.root_alpha_beta(self.game.own(state), reached + 1, all_ties)
-            except OutOfTimeError:
+            except LimitReachedError:
                 break
             reached += 1
         return self.finish(exact, seat, search.nodes, reached)

@@ -7,10 +7,12 @@ answers with None, never with a guess.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Hashable
 from typing import Any
 
 from board_agents.lowlevel.copies import Shared
+from board_agents.oracle import LimitReachedError, check_seconds
 from board_agents.support import HistoryKey, exact_unit, load, support_of
 from board_envs.game import Game, check_int
 
@@ -19,10 +21,6 @@ DEPTH_LIMIT = 400
 _INFINITY = 1 << 30
 MEMORY_LIMIT = 2_000_000
 """Positions remembered before the memory is emptied."""
-
-
-class _TooLargeError(Exception):
-    """More positions than the budget, or a line longer than DEPTH_LIMIT."""
 
 
 class ExhaustiveOracle(Shared):
@@ -36,19 +34,24 @@ class ExhaustiveOracle(Shared):
         budget: new positions looked at in one call of `action_values` (a few seconds' worth; one whose history costs
             time counts for several); beyond it the answer is None. What was found stays in memory, so that asking
             again goes further.
+        seconds: time for one call; None for no limit.
 
     A copy is the same object, with the same memory; a pickle begins with an empty one.
 
     Attributes:
         unit: of the values.
+        missing: what would know more than this oracle, which stands for it, and how to install it; else None.
 
     """
 
-    def __init__(self, game: Game[Any], *, budget: int = 150_000) -> None:
+    def __init__(self, game: Game[Any], *, budget: int = 150_000, seconds: float | None = None) -> None:
         self.game = game
         self.budget = check_int("exhaustive", "budget", budget, 1, 10**9)
         self._memory: dict[Any, tuple[int, int]] = {}
+        self.seconds = None if seconds is None else check_seconds("exhaustive", seconds)
+        self.missing: str | None = None
         self._left = 0
+        self._deadline: float | None = None
         self._lock = threading.Lock()
         support = support_of(game.name)
         self.unit = exact_unit(game)
@@ -60,7 +63,15 @@ class ExhaustiveOracle(Shared):
 
     def action_values(self, state: Any) -> dict[int, float] | None:
         """Return the exact value of each legal action for the mover, {} if the game is over, None beyond the budget."""
+        self.game.check_state(state)
         with self._lock:
+            return self._action_values(state)
+
+    def fresh_values(self, state: Any) -> dict[int, float] | None:
+        """Return what `action_values` returns if nothing was asked before."""
+        self.game.check_state(state)
+        with self._lock:
+            self._memory.clear()
             return self._action_values(state)
 
     def _action_values(self, state: Any) -> dict[int, float] | None:
@@ -68,6 +79,7 @@ class ExhaustiveOracle(Shared):
         if len(self._memory) > MEMORY_LIMIT:
             self._memory.clear()
         self._left = self.budget
+        self._deadline = None if self.seconds is None else time.monotonic() + self.seconds
         state = self.game.own(state)
         sign = 1 if rules.to_play(state) == 0 else -1
         values = {}
@@ -77,7 +89,7 @@ class ExhaustiveOracle(Shared):
             try:
                 value = self._value(child, 1, -_INFINITY, _INFINITY)
                 values[action] = float(sign * (value + self._gained(state, child)))
-            except _TooLargeError:
+            except LimitReachedError:
                 return None
         return values
 
@@ -100,7 +112,7 @@ class ExhaustiveOracle(Shared):
             return most
         self._spend()
         if depth > DEPTH_LIMIT:
-            raise _TooLargeError
+            raise LimitReachedError
         low, high = alpha, beta = max(alpha, least), min(beta, most)
         maximise = rules.to_play(state) == 0
         best = -_INFINITY if maximise else _INFINITY
@@ -127,8 +139,8 @@ class ExhaustiveOracle(Shared):
 
     def _spend(self) -> None:
         self._left -= 1 if self._history is None else self._history.cost
-        if self._left < 0:
-            raise _TooLargeError
+        if self._left < 0 or (self._deadline is not None and time.monotonic() > self._deadline):
+            raise LimitReachedError
 
 
 def _margin_at_end(game: Game[Any]) -> Callable[[Any], int]:

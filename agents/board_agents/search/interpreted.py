@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from board_agents.oracle import LimitReachedError
 from board_agents.search.evaluations import Evaluation, WinValue
 from board_envs.types import Rules
 
@@ -36,6 +37,7 @@ class SearchResult:
         nodes: positions looked at, the root among them.
         depth: levels searched in full.
         seat: the seat to move at the root.
+        exact: whether the values are those of best play to the end; estimates otherwise, whole numbers though they be.
 
     """
 
@@ -46,14 +48,11 @@ class SearchResult:
     nodes: int
     depth: int
     seat: int
+    exact: bool = False
 
     def value_for(self, seat: int) -> float:
         """Return the value in a seat's view."""
         return self.value if seat == self.seat else -self.value
-
-
-class OutOfTimeError(Exception):
-    """The clock ran out inside a search; nothing of that depth is known."""
 
 
 def value_of(score: float, win: WinValue) -> float:
@@ -71,7 +70,7 @@ class Search:
         rules: the game's rules.
         evaluate: evaluation in player_0's view.
         win: what a won position is worth.
-        deadline: time.monotonic() after which OutOfTimeError is raised, None for never.
+        deadline: time.monotonic() after which LimitReachedError is raised, None for never.
 
     """
 
@@ -97,7 +96,7 @@ class Search:
         """Count a node and look at the clock."""
         self.nodes += 1
         if self.deadline is not None and time.monotonic() > self.deadline:
-            raise OutOfTimeError
+            raise LimitReachedError
 
     def minimax(self, state: Any, levels: int) -> tuple[float, tuple[int, ...]]:
         """Return (score, principal variation) of a position, looking `levels` plies ahead."""

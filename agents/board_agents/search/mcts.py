@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from board_agents.agent import GameAgent
+from board_agents.oracle import check_seconds
 from board_agents.search.compiled_choice import CompiledChoice, choice_for
 from board_agents.search.root_arrays import root_arrays
 from board_envs._jit import Kernel, jitable, kernel, require_numba
@@ -343,17 +344,17 @@ class MctsAgent(GameAgent):
     ) -> None:
         super().__init__(game)
         self.simulations = check_int("mcts", "simulations", simulations, 1, 100_000_000)
-        if seconds is not None and not 0 < seconds < math.inf:
-            raise ValueError(f"seconds is a time above 0, not {seconds!r}")
         if not 0 <= exploration < math.inf:
             raise ValueError(f"exploration is a number from 0 on, not {exploration!r}")
         if compiled:
             require_numba("mcts:compiled=true")
-        self.seconds, self.exploration, self.compiled = seconds, float(exploration), compiled
+        self.seconds = None if seconds is None else check_seconds("mcts", seconds)
+        self.exploration, self.compiled = float(exploration), compiled
 
     def choose(self, state: Any) -> int:
         """Return the proven or most visited action."""
-        return self.analyse(state).action
+        self.check_unfinished(state)
+        return self._search(state).action
 
     @property
     def runs_compiled(self) -> bool:
@@ -368,7 +369,17 @@ class MctsAgent(GameAgent):
         return choice_for(make_simulate(self.game))
 
     def analyse(self, state: Any) -> MctsResult:
-        """Search an unfinished position and tell what was found."""
+        """Return what a search of a position finds.
+
+        Raises:
+            IllegalActionError: the game is over.
+            PositionError: no position of this game and size.
+
+        """
+        self.check(state)
+        return self._search(state)
+
+    def _search(self, state: Any) -> MctsResult:
         if self.runs_compiled:
             return self._run(make_simulate(self.game), state, _CHUNK)
         with self._choice.interpreted():

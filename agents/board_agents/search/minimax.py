@@ -6,7 +6,7 @@ Sources: the n-ply minimax of the EPITA entrance exam 2024 and `calcule_score` /
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from board_agents.agent import GameAgent
 from board_agents.search.compiled_choice import CompiledChoice, choice_for
@@ -24,6 +24,13 @@ COMPILED_FROM = 5
 """Depth from which a single search is worth compiling for."""
 LOADED_FROM = 3
 """Depth from which a single search is worth loading compiled code for that is on disk."""
+
+
+def check_ties(ties: str) -> Ties:
+    """Return a rule for ties; ValueError names both."""
+    if ties not in ("first", "random"):
+        raise ValueError(f"ties is 'first' or 'random', not {ties!r}")
+    return cast(Ties, ties)
 
 
 class SearchAgent(GameAgent):
@@ -53,9 +60,7 @@ class SearchAgent(GameAgent):
     ) -> None:
         super().__init__(game)
         self.depth = check_int(type(self).__name__, "depth", depth, 1, DEPTH_LIMIT)
-        if ties not in ("first", "random"):
-            raise ValueError(f"ties is 'first' or 'random', not {ties!r}")
-        self.ties = ties
+        self.ties = check_ties(ties)
         self.evaluation = evaluation
         _ = self.evaluate  # an unknown name is refused here, not at the first move
         if compiled:
@@ -99,11 +104,19 @@ class SearchAgent(GameAgent):
         return self.search(state, with_line=False).action
 
     def analyse(self, state: Any) -> SearchResult:
-        """Search an unfinished position and tell values and principal variation as well as the action."""
+        """Return values and principal variation as well as the action.
+
+        Raises:
+            IllegalActionError: the game is over.
+            PositionError: no position of this game and size.
+
+        """
+        self.check(state)
         return self.search(state, with_line=True)
 
     def search(self, state: Any, *, with_line: bool) -> SearchResult:
-        """Search; without `with_line` the line may end early."""
+        """Search; without `with_line` the line may end early. IllegalActionError if the game is over."""
+        self.check_unfinished(state)
         if self.runs_compiled:
             return self._compiled(state, with_line)
         if self.compiled is not None or not self._is_named:

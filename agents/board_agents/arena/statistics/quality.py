@@ -226,7 +226,7 @@ def judge_records(
     records: Iterable[GameRecord],
     oracle: Oracle,
     agent: str | None = None,
-    progress: Callable[[list[GameRecord]], Iterable[GameRecord]] = iter,
+    progress: Callable[[list[Any]], Iterable[Any]] = iter,
 ) -> dict[str, QualityReport]:
     """Judge the moves of recorded games of one game and size.
 
@@ -236,7 +236,7 @@ def judge_records(
         records: the games.
         oracle: what knows the exact values.
         agent: judge this agent's moves only; None judges everybody.
-        progress: passes the records on and shows how far it is.
+        progress: passes the decisions to judge on and shows how far it is.
 
     Returns:
         Agent's name -> report.
@@ -260,7 +260,8 @@ def judge_records(
                 reports[name] = QualityReport(name, game, unit, source)
             reports[name].count(quality, ply)
 
-    for record in progress(records):
+    decisions: list[tuple[str, Any, int, int]] = []
+    for record in records:
         if record.make_game() is not game:
             raise ValueError(f"records of {game!r} and of {record.make_game()!r} cannot be judged together")
         states = record.replay()
@@ -268,9 +269,11 @@ def judge_records(
             state = states[ply]
             name = record.agents[game.current_player(state)]
             if agent in (None, name) and game.rules.count(state) > 1:
-                count(name, judge_decision(game, state, record.actions[ply], ask(state), ply), ply)
+                decisions.append((name, state, record.actions[ply], ply))
         if record.offender >= 0:
             count(record.agents[record.offender], Quality(decisions=1, faults=1), len(record.actions))
+    for name, state, action, ply in progress(decisions):
+        count(name, judge_decision(game, state, action, ask(state), ply), ply)
     return reports
 
 

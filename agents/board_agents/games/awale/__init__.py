@@ -7,7 +7,10 @@ from board_agents.support import Support, Unit
 
 SUPPORT = Support(
     oracles={"awale-tables": "board_agents.games.awale.tablebase_oracle:AwaleOracle"},
-    agents={"table": "board_agents.games.awale.table_agent:TableAgent"},
+    agents={
+        "perfect": "board_agents.games.awale.perfect_agent:PerfectAwaleAgent",
+        "table": "board_agents.games.awale.table_agent:TableAgent",
+    },
     evaluations={"stores": "board_agents.search.evaluations:margin"},
     final_value="board_agents.games.awale.configuration_history:nothing_to_come",
     history_key="board_agents.games.awale.configuration_history:ConfigurationHistory",

@@ -9,6 +9,7 @@ import numpy as np
 from board_agents.agent import GameAgent
 from board_agents.games.awale.tablebase import best_of
 from board_agents.games.awale.tablebase_oracle import AwaleOracle
+from board_agents.search.interpreted import SearchResult
 from board_envs._jit import require_numba
 from board_envs.game import Game, check_int
 from board_envs.games.awale import memory
@@ -38,18 +39,38 @@ class TableAgent(GameAgent):
     def choose(self, state: Any) -> int:
         """Return a best action as far as the tables and the search tell."""
         action = self.oracle.best_action(state)
-        if action is not None:
-            return action
+        return self._estimate(state)[0] if action is None else action
+
+    def analyse(self, state: Any) -> SearchResult:
+        """Return the best action and its value, seeds still to come for the mover; of all actions where all are exact.
+
+        Raises:
+            IllegalActionError: the game is over.
+            PositionError: no position of this game and size.
+
+        """
+        self.check(state)
+        seat = self.game.current_player(state)
+        moves = self.oracle.exact_moves(state)
+        if moves is None:
+            action, value = self._estimate(state)
+            return SearchResult(action, value, {action: value}, (action,), 0, self.depth, seat)
+        values = {pit: float(value) for pit, (value, _) in moves.items()}
+        line = tuple(self.oracle.line(state))
+        return SearchResult(line[0], values[line[0]], values, line, 0, 0, seat, exact=True)
+
+    def _estimate(self, state: Any) -> tuple[int, float]:
+        """Return an action and its value where the oracle has no answer."""
         tables = self.oracle.tables
         moves = tables.moves(state)
         earlier = np.concatenate([memory(state), np.array([tables.rows(state)], np.uint64)])
         if moves is None:
-            return tables.search(state, earlier, self.depth)[0]
+            return tables.search(state, earlier, self.depth)
         # Too much history to be exact: by the tables, a repetition counted as what it is.
         known = {(int(first), int(second)) for first, second in earlier}
-        return best_of(
-            {
-                pit: (0 if (int(move.mine), int(move.other)) in known else move.value, move.depth)
-                for pit, move in moves.items()
-            }
-        )
+        values = {
+            pit: (0 if (int(move.mine), int(move.other)) in known else move.value, move.depth)
+            for pit, move in moves.items()
+        }
+        action = best_of(values)
+        return action, values[action][0]

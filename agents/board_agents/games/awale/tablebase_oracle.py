@@ -10,11 +10,12 @@ import numpy as np
 
 from board_agents.games.awale.table_files import folder_of
 from board_agents.games.awale.tablebase import TOTAL_LIMIT, Move, Tables, best_of, existing_levels
+from board_agents.oracle import LimitReachedError
 from board_agents.search.exhaustive import ExhaustiveOracle
 from board_envs._jit import have_numba
 from board_envs.game import Game, check_int
 from board_envs.games.awale import State, memory
-from board_envs.types import Word
+from board_envs.types import MissingExtraError, PositionError, Word
 
 MEMORY_CONFIGURATIONS = 11_000_000
 """Tables of up to so many configurations are made in memory when none are on disk: a second or two, once a process."""
@@ -22,10 +23,6 @@ LINE_LIMIT = 1000
 """Plies of a line."""
 _LONGEST = 350
 """Configurations of one line that are followed: Python's own recursion ends at 1000 calls, two of them a ply."""
-
-
-class _TooLargeError(Exception):
-    """More positions than the budget."""
 
 
 def levels_in_memory(pits: int, total: int) -> int:
@@ -75,6 +72,7 @@ class AwaleOracle:
 
     Attributes:
         unit: of the values.
+        missing: what would know more, and how to install it; None if nothing is missing.
 
     """
 
@@ -90,8 +88,11 @@ class AwaleOracle:
         parameters = game.parameters
         self.pits, self._seeds = int(parameters["pits"]), 2 * int(parameters["pits"]) * int(parameters["seeds"])
         self._search = None
+        self.missing: str | None = None
         if parameters["ruleset"] != "tamale" or not have_numba():
             self._search = ExhaustiveOracle(game)
+            if parameters["ruleset"] == "tamale":
+                self.missing = str(MissingExtraError("Awalé's tables", "fast"))
         self._reach = max(levels_in_memory(self.pits, self._seeds), len(existing_levels(self.pits, folder)) - 1)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -105,6 +106,11 @@ class AwaleOracle:
             self._tables = find_tables(self.pits, self._seeds, self._folder)
         return self._tables
 
+    @property
+    def has_tables(self) -> bool:
+        """Whether answers come from tables; else by exhaustive search."""
+        return self._search is None
+
     def action_values(self, state: State) -> dict[int, float] | None:
         """Return each legal action's value for the mover, {} if the game is over, None if out of reach."""
         if self._search is not None:
@@ -112,8 +118,13 @@ class AwaleOracle:
         moves = self.exact_moves(state)
         return None if moves is None else {pit: float(value) for pit, (value, _) in moves.items()}
 
+    def fresh_values(self, state: State) -> dict[int, float] | None:
+        """Return what `action_values` returns if nothing was asked before."""
+        return self.action_values(state) if self._search is None else self._search.fresh_values(state)
+
     def exact_moves(self, state: State) -> dict[int, tuple[int, int]] | None:
         """Return (value, progress depth after it or -1 for a harvest) of each legal action; None if out of reach."""
+        self._check(state)
         if state.winner >= 0:
             return {}
         # No move harvests more than three seeds a pit: far above the tables they need not even be made.
@@ -131,8 +142,17 @@ class AwaleOracle:
             return {
                 pit: (self._value(move, earlier, far, -1000, 1000, left), move.depth) for pit, move in moves.items()
             }
-        except _TooLargeError:
+        except LimitReachedError:
             return None
+
+    def _check(self, state: State) -> None:
+        """Raise PositionError for what is no state of this size (a full check would cost more)."""
+        if isinstance(state, State):
+            rows = int(state.row0).to_bytes(8, "little"), int(state.row1).to_bytes(8, "little")
+            total = sum(map(sum, rows)) + state.store0 + state.store1
+            if total == self._seeds and not any(rows[0][self.pits :]) and not any(rows[1][self.pits :]):
+                return
+        raise PositionError(f"no state of {self.game!r}: {state!r}")
 
     def best_action(self, state: State) -> int | None:
         """Return a best action (a winner makes progress); None if out of reach or the game is over."""
@@ -193,7 +213,7 @@ class AwaleOracle:
         """Return the exact score of what a move leads to; outside (alpha, beta) a bound of it."""
         left[0] -= 1
         if left[0] < 0 or len(earlier) > _LONGEST:
-            raise _TooLargeError
+            raise LimitReachedError
         moves = self.tables.moves_of_rows(move.mine, move.other)
         assert moves is not None
         seen = earlier | {here}

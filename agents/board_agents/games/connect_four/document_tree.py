@@ -11,7 +11,7 @@ from typing import Any
 
 from board_agents.search.evaluations import named_evaluation, win_value
 from board_envs.game import Game, check_int
-from board_envs.types import SpecError
+from board_envs.types import IllegalActionError, SpecError
 
 DEPTH_LIMIT = 8
 """A tree of depth 8 has up to 6.7 million nodes."""
@@ -54,6 +54,7 @@ def build_tree(game: Game[Any], state: Any, depth: int) -> Node:
     """
     if game.name != "connect-four":
         raise SpecError(f"the tree is Connect Four's, not {game!r}")
+    game.check_state(state)
     check_int("connect-four tree", "depth", depth, 1, DEPTH_LIMIT)
     evaluate, win = named_evaluation(game, "grid"), win_value(game)
     rules = game.rules
@@ -75,6 +76,13 @@ def build_tree(game: Game[Any], state: Any, depth: int) -> Node:
 
 
 def choose_column(game: Game[Any], state: Any, depth: int) -> int:
-    """Return the column that the source's player chooses: the first of the best score for the seat to move."""
+    """Return the column that the source's player chooses: the first of the best score for the seat to move.
+
+    Raises:
+        IllegalActionError: the game is over.
+
+    """
     tree = build_tree(game, state, depth)
+    if not tree.children:
+        raise IllegalActionError(f"there is nothing to choose, the game is over: {game.format(state)}")
     return (tree.lowest() if game.current_player(state) == 0 else tree.highest())[0]

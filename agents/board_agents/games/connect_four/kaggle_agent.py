@@ -10,6 +10,7 @@ from typing import Any, cast
 from board_agents.agent import GameAgent, check_action
 from board_agents.lowlevel.copies import Remade
 from board_agents.lowlevel.foreign_code import load_object, run_file
+from board_agents.oracle import check_seconds
 from board_envs.game import Game
 from board_envs.types import SpecError
 
@@ -43,7 +44,7 @@ class KaggleAgent(Remade, GameAgent):
             raise SpecError(f"Kaggle's ConnectX is Connect Four, not {game!r}")
         self._function = _load(agent) if isinstance(agent, str) else agent
         self._given = _count_arguments(self._function)
-        self._seconds = seconds
+        self._seconds = check_seconds("kaggle", seconds)
 
     def choose(self, state: Any) -> int:
         """Return the column that the agent answers; IllegalActionError if that is no column."""

@@ -121,6 +121,22 @@ class Book:
             return None
         return int(self.scores[stones][index])
 
+    def action_values(self, game: Game[Any], state: State) -> dict[int, int] | None:
+        """Return each move's score for the mover; None where the book does not reach the positions after them."""
+        values = {}
+        for action in game.legal_actions(state):
+            after = game.step(state, action)
+            if game.is_terminal(after):
+                cells = self.size[0] * self.size[1]
+                stones = int(state.player_0 | state.player_1).bit_count()
+                values[action] = (cells + 1 - stones) // 2 if after.winner == state.seat else 0
+                continue
+            score = self.get(after)
+            if score is None:
+                return None
+            values[action] = -score
+        return values
+
     def least(self, positions: Words) -> NDArray[np.int64]:
         """Return what positions one stone beyond the book score at least, by those from which they may have come.
 
@@ -160,6 +176,16 @@ class Book:
         """Return the book that comes with this package, None for a size that has none."""
         size = (game.parameters["rows"], game.parameters["columns"], game.parameters["connect"])
         return _load_shipped(size) if size in SHIPPED else None
+
+    @classmethod
+    def of(cls, game: Game[Any], path: str | os.PathLike[str] | None = None) -> Book | None:
+        """Return the book in a file, or the shipped one; BookError if the file's is of another size."""
+        if path is None:
+            return cls.shipped(game)
+        book, size = cls.load(path), tuple(game.parameters[key] for key in ("rows", "columns", "connect"))
+        if book.size != size:
+            raise BookError(f"the book is for {book.size}, the game is {size}")
+        return book
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, partial: bool = False) -> Book:

@@ -6,11 +6,12 @@ for a loss, 0 for a draw. On 6 x 7 a player who wins with its last stone scores 
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -24,6 +25,7 @@ from board_agents.games.connect_four.solver_kernels import make_search
 from board_agents.games.connect_four.transposition_table import HUGE_PAGE, LINE, SMALL_INDEX_BITS
 from board_agents.lowlevel.aligned_arrays import aligned
 from board_agents.lowlevel.copies import Shared
+from board_agents.oracle import NO_LIMITS, Limits, old_limits, renamed
 from board_envs._bits import popcount
 from board_envs._jit import require_numba
 from board_envs.game import Game, check_int
@@ -123,6 +125,11 @@ class Budget:
     began: float = field(default_factory=time.monotonic)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
+    @classmethod
+    def of(cls, limits: Limits) -> Budget:
+        """Return the budget of a question's limits."""
+        return cls(limits.nodes, limits.seconds)
+
     def take(self) -> int:
         """Return how many nodes a thread may search before the next look at the clock; 0 when nothing is left."""
         if self.seconds is not None and time.monotonic() - self.began >= self.seconds:
@@ -143,19 +150,30 @@ class ConnectFourSolver(Shared):
 
     Args:
         game: Connect Four of any size.
-        table_megabytes: memory for what was proven; rounded down to a power of two.
+        megabytes: memory for what was proven; rounded down to a power of two.
         book: known scores of early positions, or None.
+        table_megabytes: the old name of `megabytes`.
 
-    Limits are given in nodes or seconds; an answer that they do not allow is None, never a guess.
+    Questions take `Limits` (`node_limit` and `time_limit` are old names of its parts); an answer that they do not
+    allow is None, never a guess.
 
     A copy is the same object, with the same table; a pickle is made again with an empty one.
 
     """
 
-    def __init__(self, game: Game[State], table_megabytes: int = 64, book: Book | None = None) -> None:
+    def __init__(
+        self,
+        game: Game[State],
+        megabytes: int = 64,
+        book: Book | None = None,
+        *,
+        table_megabytes: int | None = None,
+    ) -> None:
         if game.name != "connect-four":
             raise ValueError(f"this solver plays connect-four, not {game!r}")
-        table_megabytes = check_int("Connect Four solver", "table_megabytes", table_megabytes, 1, 1 << 20)
+        renamed("ConnectFourSolver", {"table_megabytes": table_megabytes}, "megabytes")
+        megabytes = megabytes if table_megabytes is None else table_megabytes
+        megabytes = check_int("Connect Four solver", "megabytes", megabytes, 1, 1 << 20)
         require_numba("the Connect Four solver")
         self.game = game
         self.size = (game.parameters["rows"], game.parameters["columns"], game.parameters["connect"])
@@ -166,7 +184,7 @@ class ConnectFourSolver(Shared):
         if book is not None and book.missing:
             raise ValueError(f"the book is unfinished: {book.missing} scores are missing")
         self.book = book
-        self._big = big_table(table_megabytes, self.facts.key_bits)
+        self._big = big_table(megabytes, self.facts.key_bits)
         self._busy = aligned((1 << layout.BUSY_BITS,))
         self.nodes = 0
         self._stacks = [Stack(*self.size, self._big, self._busy)]
@@ -174,8 +192,13 @@ class ConnectFourSolver(Shared):
 
     # -- questions ----------------------------------------------------------------------------------------------------
 
+    @old_limits
     def score(
-        self, state: State, *, node_limit: int | None = None, time_limit: float | None = None, threads: int = 1
+        self,
+        state: State,
+        *,
+        limits: Limits = NO_LIMITS,
+        threads: int = 1,
     ) -> int | None:
         """Return the exact score, or None if the limits do not allow it.
 
@@ -184,28 +207,42 @@ class ConnectFourSolver(Shared):
 
         """
         self._check(state)
-        low, high = self._bounds(state, -self.cells, self.cells, Budget(node_limit, time_limit), threads)
+        low, high = self._bounds(state, -self.cells, self.cells, Budget.of(limits), threads)
         return low if low == high else None
 
-    def outcome(self, state: State, *, node_limit: int | None = None, time_limit: float | None = None) -> int | None:
+    @old_limits
+    def outcome(
+        self,
+        state: State,
+        *,
+        limits: Limits = NO_LIMITS,
+    ) -> int | None:
         """Return 1 (won for the side to move), 0 or -1, which takes less work than the score; None if unknown."""
         self._check(state)
-        low, high = self._bounds(state, -1, 1, Budget(node_limit, time_limit))
+        low, high = self._bounds(state, -1, 1, Budget.of(limits))
         return low if low == high else None
 
+    @old_limits
     def bounds(
-        self, state: State, *, node_limit: int | None = None, time_limit: float | None = None
+        self,
+        state: State,
+        *,
+        limits: Limits = NO_LIMITS,
     ) -> tuple[int, int]:
         """Return what the limits allow to prove: the score is neither below the first nor above the second number."""
         self._check(state)
-        return self._bounds(state, -self.cells, self.cells, Budget(node_limit, time_limit))
+        return self._bounds(state, -self.cells, self.cells, Budget.of(limits))
 
+    @old_limits
     def action_values(
-        self, state: State, *, node_limit: int | None = None, time_limit: float | None = None
+        self,
+        state: State,
+        *,
+        limits: Limits = NO_LIMITS,
     ) -> dict[int, int] | None:
         """Return the score after each legal move, from the view of the side that makes it; None if one is unknown."""
         self._check(state)
-        budget = Budget(node_limit, time_limit)
+        budget = Budget.of(limits)
         values = {}
         for action in self.game.legal_actions(state):
             value = self._action_value(state, action, budget)
@@ -214,22 +251,26 @@ class ConnectFourSolver(Shared):
             values[action] = value
         return values
 
+    @old_limits
     def best_moves(
-        self, state: State, *, node_limit: int | None = None, time_limit: float | None = None
+        self,
+        state: State,
+        *,
+        limits: Limits = NO_LIMITS,
     ) -> list[int] | None:
         """Return every move of the best score: the fastest wins, or the slowest losses."""
-        values = self.action_values(state, node_limit=node_limit, time_limit=time_limit)
+        values = self.action_values(state, limits=limits)
         if values is None:
             return None
         best = max(values.values())
         return [action for action, value in values.items() if value == best]
 
+    @old_limits
     def best_move(
         self,
         state: State,
         *,
-        node_limit: int | None = None,
-        time_limit: float | None = None,
+        limits: Limits = NO_LIMITS,
         order: list[int] | None = None,
     ) -> int | None:
         """Return a move of the best score, the first of `order` (all legal ones; default: by column) that has it."""
@@ -237,12 +278,18 @@ class ConnectFourSolver(Shared):
         legal = self.game.legal_actions(state)
         if order is not None and sorted(order) != legal:
             raise ValueError(f"order must hold each of the legal actions {legal} once, not {order!r}")
-        return self._best_move(state, Budget(node_limit, time_limit), legal if order is None else order)
+        return self._best_move(state, Budget.of(limits), legal if order is None else order)
 
-    def line(self, state: State, *, node_limit: int | None = None, time_limit: float | None = None) -> list[int] | None:
+    @old_limits
+    def line(
+        self,
+        state: State,
+        *,
+        limits: Limits = NO_LIMITS,
+    ) -> list[int] | None:
         """Return a game of perfect play from here to the end, the first best move by column each time."""
         self._check(state)
-        budget = Budget(node_limit, time_limit)
+        budget = Budget.of(limits)
         moves = []
         while not self.game.is_terminal(state):
             move = self._best_move(state, budget, self.game.legal_actions(state))
@@ -322,6 +369,17 @@ class ConnectFourSolver(Shared):
     def prepare(self) -> None:
         """Compile or load what a search needs, so that the first question does not pay for it."""
         self.solve_many(np.zeros((0, 2), np.uint64))
+
+    @contextlib.contextmanager
+    def afresh(self, limits: Limits) -> Iterator[None]:
+        """Keep the solver for one thread, and forget everything first if there is a limit of nodes.
+
+        What the limit allows then depends on the question alone.
+        """
+        with self._lock:
+            if limits.nodes is not None:
+                self.forget()
+            yield
 
     def forget(self) -> None:
         """Forget everything. What is in the tables is proven, so that only measurements need this."""
@@ -471,7 +529,11 @@ def _together(workers: list[Stack], work: Callable[[Stack], None], stop: threadi
 
 
 def default_solver(
-    game: Game[State], *, table_megabytes: int = 64, book: str | os.PathLike[str] | None = None
+    game: Game[State],
+    *,
+    megabytes: int = 64,
+    book: str | os.PathLike[str] | None = None,
+    table_megabytes: int | None = None,
 ) -> ConnectFourSolver:
     """Return a solver with the book in that file, or with the one shipped for this size, if there is one.
 
@@ -479,4 +541,6 @@ def default_solver(
         BookError: the file is no intact book; ValueError: it is one of another size.
 
     """
-    return ConnectFourSolver(game, table_megabytes, Book.shipped(game) if book is None else Book.load(book))
+    renamed("default_solver", {"table_megabytes": table_megabytes}, "megabytes")
+    megabytes = megabytes if table_megabytes is None else table_megabytes
+    return ConnectFourSolver(game, megabytes, Book.of(game, book))

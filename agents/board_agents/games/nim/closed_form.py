@@ -22,6 +22,10 @@ class NimOracle:
 
     def value(self, state: Any) -> int:
         """Return +1 or -1 for the seat to move; in a finished game for the seat that would have been next."""
+        self.game.check_state(state)
+        return self._value(state)
+
+    def _value(self, state: Any) -> int:
         heaps = int(state.heaps).to_bytes(8, "little")
         total = 0
         for size in heaps:
@@ -34,4 +38,5 @@ class NimOracle:
     def action_values(self, state: Any) -> dict[int, float]:
         """Return each legal action's value for the mover."""
         game = self.game
-        return {action: float(-self.value(game.rules.step(state, action))) for action in game.legal_actions(state)}
+        game.check_state(state)
+        return {action: float(-self._value(game.rules.step(state, action))) for action in game.legal_actions(state)}

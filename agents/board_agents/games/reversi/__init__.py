@@ -7,7 +7,10 @@ __all__ = ["SUPPORT", "ReversiOracle", "Solution"]
 
 SUPPORT = Support(
     oracles={"reversi-endgame": "board_agents.games.reversi.endgame_oracle:ReversiOracle"},
-    agents={"reversi": "board_agents.games.reversi.level_agent:ReversiAgent"},
+    agents={
+        "perfect": "board_agents.games.reversi.perfect_agent:PerfectReversiAgent",
+        "reversi": "board_agents.games.reversi.level_agent:ReversiAgent",
+    },
     estimator="reversi:level=8",
     evaluations={
         "squares": "board_agents.games.reversi.square_evaluation:squares",

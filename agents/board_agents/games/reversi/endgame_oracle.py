@@ -39,14 +39,16 @@ from board_agents.lowlevel.aligned_arrays import aligned
 from board_agents.lowlevel.atomic_files import begins_with, write_whole
 from board_agents.lowlevel.copies import Shared
 from board_agents.lowlevel.interrupts import watched
+from board_agents.oracle import LimitReachedError, check_seconds
 from board_envs._bits import popcount
 from board_envs._jit import require_numba
 from board_envs.game import Game, check_int
 from board_envs.games.reversi import State
 from board_envs.games.reversi.board import check_scoring, sides
 from board_envs.games.reversi.moves import legal_moves
+from board_envs.games.reversi.rules import board_mask, start_discs
 from board_envs.games.reversi.tiers import tier_names
-from board_envs.types import Words
+from board_envs.types import PositionError, Words
 
 LEARNED_SIZE = 8
 """Size of board that there is an evaluation of."""
@@ -72,10 +74,6 @@ class Solution(NamedTuple):
     value: int | None
     best: int | None
     nodes: int
-
-
-class _StoppedError(Exception):
-    """A limit was reached."""
 
 
 class _Table:
@@ -169,7 +167,7 @@ class _Searcher:
         self._memory[STOP] = 1
 
     def value(self, own: np.uint64, other: np.uint64, alpha: int, beta: int) -> int:
-        """Return the value within a window, bounds outside of it; _StoppedError at the limit."""
+        """Return the value within a window, bounds outside of it; LimitReachedError at the limit."""
         arguments = (self._address, own, other, alpha, beta, self._out)
         empties = self._cells - popcount(own | other)
         if beta - alpha == 2 * self._cells:
@@ -178,12 +176,12 @@ class _Searcher:
             self._together(own, other, alpha, beta)
         elif empties <= DIRECT:
             if self._deadline is not None and time.monotonic() > self._deadline:
-                raise _StoppedError
+                raise LimitReachedError
             self._search.window(*arguments)
         else:
             self._watched(arguments)
         if self._out[1]:
-            raise _StoppedError
+            raise LimitReachedError
         return int(self._out[0])
 
     def _first_bar(self, own: np.uint64, other: np.uint64, empties: int) -> int:
@@ -283,11 +281,14 @@ class ReversiOracle(Shared):
         self.size = int(game.parameters["size"])
         self.empties = check_int("reversi solver", "empties", empties, 0, 64)
         self.nodes = None if nodes is None else check_int("reversi solver", "nodes", nodes, 1, NO_LIMIT - 1)
-        self.seconds = _check_seconds(seconds)
+        self.seconds = None if seconds is None else check_seconds("reversi solver", seconds)
         self.threads = check_int("reversi solver", "threads", threads, 1, 256)
         self._tier = tier
         self._table = _Table.make(check_int("reversi solver", "megabytes", megabytes, 1, 1 << 20))
         self._cells = self.size**2
+        self._outside = ~board_mask(self.size)
+        black, white = start_discs(self.size)
+        self._start = black | white
         self._searcher = self._make_searcher()
         self._searcher.helpers = [self._make_searcher() for _ in range(self.threads - 1)]
         self._lock = threading.Lock()
@@ -302,6 +303,15 @@ class ReversiOracle(Shared):
         if self._empty_squares(state) > self.empties:
             return None
         return self._asked(state, lambda searcher: self._action_values(searcher, state), None)
+
+    def fresh_values(self, state: State) -> dict[int, float] | None:
+        """Return what `action_values` returns if nothing was asked before, where that may matter: with a limit."""
+        if self._empty_squares(state) > self.empties:
+            return None
+        with self._lock:
+            if self.nodes is not None:
+                self._table.words[:] = 0
+            return self._ask(state, lambda searcher: self._action_values(searcher, state), None)
 
     def value(self, state: State) -> int | None:
         """Return the exact value in discs for the seat to move, None out of reach."""
@@ -335,8 +345,9 @@ class ReversiOracle(Shared):
 
         """
         _check_goal(goal)
+        self._empty_squares(state)
         nodes = self.nodes if nodes is None else check_int("reversi solver", "nodes", nodes, 1, NO_LIMIT - 1)
-        seconds = self.seconds if seconds is None else _check_seconds(seconds)
+        seconds = self.seconds if seconds is None else check_seconds("reversi solver", seconds)
         with self._lock:
             return _solve(self._searcher, self.game, state, goal, nodes, seconds)
 
@@ -363,7 +374,7 @@ class ReversiOracle(Shared):
         """
         _check_goal(goal)
         nodes = self.nodes if nodes is None else check_int("reversi solver", "nodes", nodes, 1, NO_LIMIT - 1)
-        seconds = self.seconds if seconds is None else _check_seconds(seconds)
+        seconds = self.seconds if seconds is None else check_seconds("reversi solver", seconds)
         positions = list(states)
         check_int("reversi solver", "threads", threads, 0, 256)
         threads = min(threads or os.cpu_count() or 1, max(1, len(positions)))
@@ -455,6 +466,11 @@ class ReversiOracle(Shared):
     # -- how ----------------------------------------------------------------------------------------------------------
 
     def _empty_squares(self, state: State) -> int:
+        """Count empty squares; PositionError for what is no state of this size (a full check would cost more)."""
+        if not isinstance(state, State) or (state.black & state.white) or (state.black | state.white) & self._outside:
+            raise PositionError(f"no state of {self.game!r}: {state!r}")
+        if self._start & ~(state.black | state.white):
+            raise PositionError(f"the centre is empty: no state of {self.game!r}: {state!r}")
         return self._cells - popcount(state.black | state.white)
 
     def _compile(self, searcher: _Searcher, empties: int) -> None:
@@ -465,11 +481,14 @@ class ReversiOracle(Shared):
 
     def _asked(self, state: State, answer: Callable[[_Searcher], Any], unknown: Any) -> Any:
         with self._lock:
-            self._searcher.begin(state, self.nodes, self.seconds)
-            try:
-                return answer(self._searcher)
-            except _StoppedError:
-                return unknown
+            return self._ask(state, answer, unknown)
+
+    def _ask(self, state: State, answer: Callable[[_Searcher], Any], unknown: Any) -> Any:
+        self._searcher.begin(state, self.nodes, self.seconds)
+        try:
+            return answer(self._searcher)
+        except LimitReachedError:
+            return unknown
 
     def _action_values(self, searcher: _Searcher, state: State) -> dict[int, float]:
         actions = self.game.legal_actions(state)
@@ -537,7 +556,7 @@ def _solve(
         if goal == "outcome":
             value = (value > 0) - (value < 0)
         best = _reaching(searcher, game, state, value) if state.moves else None
-    except _StoppedError:
+    except LimitReachedError:
         return Solution(None, None, searcher.nodes)
     return Solution(value, best, searcher.nodes)
 
@@ -545,11 +564,3 @@ def _solve(
 def _check_goal(goal: str) -> None:
     if goal not in ("exact", "outcome"):
         raise ValueError(f"goal must be 'exact' or 'outcome', not {goal!r}")
-
-
-def _check_seconds(seconds: float | None) -> float | None:
-    if seconds is None:
-        return None
-    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
-        raise ValueError(f"reversi solver: seconds must be a number above 0, not {seconds!r}")
-    return float(seconds)

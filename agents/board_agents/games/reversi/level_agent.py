@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import time
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +12,7 @@ from board_agents.games.reversi.endgame_oracle import DIRECT, ReversiOracle
 from board_agents.games.reversi.midgame_kernels import MOST_DEPTH
 from board_agents.games.reversi.pattern_evaluation import UNIT, shipped_evaluation
 from board_agents.games.reversi.thinking import Found, Thinker
+from board_agents.oracle import check_seconds
 from board_agents.search.interpreted import SearchResult
 from board_envs._bits import popcount
 from board_envs._jit import require_numba
@@ -63,18 +62,6 @@ _SOLVING_CHANCE = 2.0
 """The solver is not tried where it takes on average more than so many times the time that is kept for it."""
 
 
-@dataclass(frozen=True)
-class Thought(SearchResult):
-    """What the player thinks of a position; values are in discs, own minus other at the end.
-
-    Attributes:
-        exact: whether the values are exact; estimates otherwise, whole numbers though they may be.
-
-    """
-
-    exact: bool = False
-
-
 class ReversiAgent(GameAgent):
     """Plays Reversi on 8 x 8 by searching with the learned evaluation, and exactly near the end.
 
@@ -109,9 +96,7 @@ class ReversiAgent(GameAgent):
         require_numba("the Reversi player")
         super().__init__(game)
         self.level = check_int("reversi player", "level", level, 1, len(LEVELS))
-        if seconds is not None and not (isinstance(seconds, (int, float)) and 0 < seconds < math.inf):
-            raise ValueError(f"seconds is a time above 0, not {seconds!r}")
-        self.seconds = seconds
+        self.seconds = None if seconds is None else check_seconds("reversi player", seconds)
         self.strength = LEVELS[self.level - 1]
         if depth is not None:
             depth = check_int("reversi player", "depth", depth, 1, MOST_DEPTH)
@@ -130,20 +115,27 @@ class ReversiAgent(GameAgent):
         """Return the best move that is found."""
         return self._think(state, whole=self.strength.noise > 0).action
 
-    def analyse(self, state: State) -> Thought:
-        """Tell every move's value, exact near the end and estimated before, and the line that is expected."""
+    def analyse(self, state: State) -> SearchResult:
+        """Return every move's value, exact near the end and estimated before, and the line that is expected.
+
+        Raises:
+            IllegalActionError: the game is over.
+            PositionError: no position of this game and size.
+
+        """
+        self.check(state)
         return self._think(state, whole=True, with_line=True)
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle without what holds for this process alone."""
         return {**self.__dict__, "_ready": False}
 
-    def _think(self, state: State, *, whole: bool, with_line: bool = False) -> Thought:
+    def _think(self, state: State, *, whole: bool, with_line: bool = False) -> SearchResult:
         # Copies of this agent search in the same memory, one at a time.
         with self._thinker.lock:
             return self._think_alone(state, whole, with_line)
 
-    def _think_alone(self, state: State, whole: bool, with_line: bool) -> Thought:
+    def _think_alone(self, state: State, whole: bool, with_line: bool) -> SearchResult:
         self._compile()
         deadline = None if self.seconds is None else time.monotonic() + self.seconds
         own, other = sides(state)
@@ -189,7 +181,7 @@ class ReversiAgent(GameAgent):
             self._oracle.prepare()
             self._ready = True
 
-    def _solve(self, state: State, whole: bool, seconds: float | None) -> Thought | None:
+    def _solve(self, state: State, whole: bool, seconds: float | None) -> SearchResult | None:
         """Return the exact values, None if the time was too short."""
         empties, nodes = 64 - popcount(state.black | state.white), None
         if seconds is not None and empties <= DIRECT:
@@ -203,9 +195,10 @@ class ReversiAgent(GameAgent):
             exact = self._oracle.action_values(state)
             assert exact is not None  # within reach, and nothing limits it
             values, line = exact, self._oracle.line(state)
-        return Thought(line[0], float(solution.value), values, tuple(line), solution.nodes, empties, state.seat, True)
+        value = float(solution.value)
+        return SearchResult(line[0], value, values, tuple(line), solution.nodes, empties, state.seat, exact=True)
 
-    def _thought(self, state: State, found: Found, depth: int, with_line: bool) -> Thought:
+    def _thought(self, state: State, found: Found, depth: int, with_line: bool) -> SearchResult:
         """Choose among estimates."""
         values = dict(sorted(found.values.items()))
         if self.strength.noise and not with_line:
@@ -215,7 +208,7 @@ class ReversiAgent(GameAgent):
         else:
             square = found.square
         line = self._line(state, square, depth) if with_line else [square]
-        return Thought(
+        return SearchResult(
             square,
             values[square] / UNIT,
             {square: value / UNIT for square, value in values.items()},

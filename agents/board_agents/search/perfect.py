@@ -1,0 +1,118 @@
+"""``perfect``: as well as the truth allows. Exact where the game's oracle reaches, the best estimate elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from board_agents.agent import GameAgent
+from board_agents.oracle import MOST_NODES, HasFreshValues, HasLine, check_seconds
+from board_agents.search.alpha_beta import AlphaBetaAgent
+from board_agents.search.exhaustive import ExhaustiveOracle
+from board_agents.search.interpreted import SearchResult
+from board_agents.search.minimax import Ties, check_ties
+from board_agents.support import load, support_of
+from board_envs.game import Game, check_int
+from board_envs.types import MissingExtraError, Oracle
+
+NODES = 30_000
+"""Positions that exhaustive search may look at for one move, if no number is given: about a second."""
+DEPTH = 6
+"""Plies that alpha-beta looks ahead where nothing exact is within reach and the game has no better player."""
+
+
+class PerfectAgent(GameAgent):
+    """Plays a move of the best exact value where the game's oracle knows it, else the best move that a search finds.
+
+    `analyse(state).exact` tells which. Games come with their own forms of this agent; this one, for all others, asks
+    the game's oracle, or searches exhaustively within a budget, and goes on with alpha-beta.
+
+    Args:
+        game: the game.
+        ties: among equal exact values the "first" move or one at "random".
+        nodes: positions that a search for an exact value may look at; None is fixed by game and size, so that the same
+            seed gives the same games everywhere.
+        seconds: most time of a search; the choice then depends on the machine. None for no limit.
+
+    Attributes:
+        oracle: what is asked first.
+        estimator: what is asked where the oracle has no answer: ``analyse(state) -> SearchResult``.
+
+    """
+
+    def __init__(
+        self, game: Game[Any], *, ties: Ties = "first", nodes: int | None = None, seconds: float | None = None
+    ) -> None:
+        super().__init__(game)
+        self.ties = check_ties(ties)
+        self.nodes = None if nodes is None else check_int("perfect", "nodes", nodes, 1, MOST_NODES)
+        self.seconds = None if seconds is None else check_seconds("perfect", seconds)
+        self.oracle = self.make_oracle()
+        self.estimator = self.make_estimator()
+
+    def make_oracle(self) -> Oracle:
+        """Return what is asked first: the game's own oracle, else exhaustive search."""
+        for reference in support_of(self.game.name).oracles.values():
+            try:
+                oracle: Oracle = load(reference)(self.game)
+            except MissingExtraError:
+                break
+            return oracle
+        return ExhaustiveOracle(self.game, budget=self.nodes or NODES, seconds=self.seconds)
+
+    def make_estimator(self) -> Any:
+        """Return what is asked where the oracle has no answer."""
+        return AlphaBetaAgent(self.game, depth=DEPTH, seconds=self.seconds)
+
+    def reset(self, seed: int | None = None) -> None:
+        """Begin a new game."""
+        super().reset(seed)
+        # One stream for both, so that copies go on alike.
+        self.estimator.stream = self.stream
+
+    def choose(self, state: Any) -> int:
+        """Return a move of the best exact value, else of the best estimate."""
+        self.check_unfinished(state)
+        values = self.exact_values(state)
+        return int(self.estimator.choose(state)) if values is None else self.pick(state, values)
+
+    def exact_values(self, state: Any) -> dict[int, float] | None:
+        """Return each legal action's exact value for the mover, None out of reach."""
+        if isinstance(self.oracle, HasFreshValues):
+            # What is within reach must not depend on what was asked before.
+            return self.oracle.fresh_values(state)
+        return self.oracle.action_values(state)
+
+    def pick(self, state: Any, values: Mapping[int, float]) -> int:
+        """Return a move of the best value by the rule for ties."""
+        equal = self.equal_moves(state, values)
+        return equal[self.stream.below(len(equal)) if self.ties == "random" and len(equal) > 1 else 0]
+
+    def equal_moves(self, state: Any, values: Mapping[int, float]) -> list[int]:
+        """List the best moves among which `ties` chooses."""
+        best = max(values.values())
+        return sorted(action for action, value in values.items() if value == best)
+
+    def analyse(self, state: Any) -> SearchResult:
+        """Return every move's value, exact or estimated, as `exact` tells.
+
+        Raises:
+            IllegalActionError: the game is over.
+            PositionError: no position of this game.
+
+        """
+        self.check(state)
+        values = self.exact_values(state)
+        if values is None:
+            estimate: SearchResult = self.estimator.analyse(state)
+            return estimate
+        action, line = self.pick(state, values), self.exact_line(state)
+        if not line or line[0] != action:
+            line = (action,)
+        return SearchResult(action, values[action], values, line, 0, 0, self.game.current_player(state), exact=True)
+
+    def exact_line(self, state: Any) -> tuple[int, ...]:
+        """Return best play from a position whose values are exact, as far as the oracle tells it."""
+        if not isinstance(self.oracle, HasLine):
+            return ()
+        return tuple(int(action) for action in self.oracle.line(state) or ())
