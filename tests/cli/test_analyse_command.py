@@ -192,6 +192,25 @@ def test_values_are_those_of_the_side_that_the_text_names():
     assert (plain["value"], "view" in plain) == (1, False)
 
 
+def test_a_side_that_must_pass_is_answered_with_its_own_values(run):
+    pytest.importorskip("numba")
+    # White has no move; black takes the last square, a2.
+    board = "XOOOOOOX-OOOXOOXXOOOOXOXXXXXOOOXXXXXOOOXXXXXOXXOXXXXXXOOXXXXXOOO"
+    game = make_game("reversi")
+    end = game.step(game.parse(board + " X"), 8)
+    assert game.is_terminal(end)
+    data = json.loads(run("analyse", "reversi", board + " O", "--json")[1])
+    assert (data["to_play"], data["view"], data["exact"]) == (0, 1, True)
+    assert (data["value"], data["moves"]) == (-game.margin(end), {"a2": -game.margin(end)})
+    assert "white must pass" in data["remark"]
+    asked_by_black = json.loads(run("analyse", "reversi", board + " X", "--json")[1])
+    assert (asked_by_black["value"], "view" in asked_by_black) == (game.margin(end), False)
+    text = run("analyse", "reversi", board + " O")[1]
+    assert "white must pass" in text
+    assert "player_0 to move, values for player_1" in text
+    assert f"{-game.margin(end):+}" in text
+
+
 def test_a_stream_answers_every_line_and_stops_at_none(stream):
     lines = [
         b"3,4,5",

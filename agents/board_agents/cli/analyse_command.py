@@ -336,7 +336,7 @@ def best_line(game: Game[Any], oracle: Oracle, state: Any, values: dict[int, flo
 
 
 def words(analysis: Analysis, action: int, value: float) -> str:
-    """Say what an action's value means for the mover."""
+    """Say what an action's value means for the seat whose value it is."""
     plies = None if analysis.plies is None else analysis.plies[action]
     return value_unit(analysis.game, analysis.unit).describe(value, plies)
 
@@ -367,38 +367,40 @@ def _show(analysis: Analysis, asker: int) -> None:
             console.print(f"player_{winner} is ahead by {abs(analysis.margin)} {game.unit}")
         return
     mover = game.current_player(state)
-    console.print(f"player_{mover} to move" + (f", values for player_{mover}" if asker != mover else ""))
+    console.print(f"player_{mover} to move" + (f", values for player_{asker}" if asker != mover else ""))
+    sign = 1 if asker == mover else -1
     if analysis.values is None:
         if analysis.result is not None:
-            told = value_unit(game, analysis.unit)
-            console.print(f"the position's value is {analysis.result:+g} {told.name}; not all its moves' are known")
+            value = f"{sign * analysis.result:+g} {analysis.unit}"
+            console.print(f"the position's value is {value}; those of its moves are not all within reach")
         else:
             console.print("no exact value is within the oracle's reach here")
         if analysis.hint:
             console.print(analysis.hint, markup=False)
         if analysis.estimate is not None:
-            _show_estimate(analysis, analysis.estimate)
+            _show_estimate(analysis, analysis.estimate, sign)
     else:
-        _show_values(analysis, analysis.values)
+        _show_values(analysis, analysis.values, sign)
     console.print(f"time: {analysis.seconds:.2f} s")
 
 
-def _show_values(analysis: Analysis, values: dict[int, float]) -> None:
+def _show_values(analysis: Analysis, values: dict[int, float], sign: int) -> None:
     game, console = analysis.game, out()
     table = Table("move", f"value ({analysis.unit})", "")
     for action, value in sorted(values.items(), key=lambda item: -item[1]):
-        table.add_row(Text(analysis.name(action)), f"{value:+g}" if value else "0", words(analysis, action, value))
+        seen = sign * value
+        table.add_row(Text(analysis.name(action)), f"{seen:+g}" if seen else "0", words(analysis, action, seen))
     console.print(table)
     line = game.notation.join_moves(line_texts(game, analysis.state, analysis.line))
     console.print(f"best line: {line}", markup=False)
 
 
-def _show_estimate(analysis: Analysis, estimate: SearchResult) -> None:
+def _show_estimate(analysis: Analysis, estimate: SearchResult, sign: int) -> None:
     game, console = analysis.game, out()
     console.print(f"estimates of {support_of(game.name).estimator}, {estimate.depth} plies ahead:", markup=False)
     table = Table("move", f"estimate ({analysis.unit})")
     for action, value in sorted(estimate.values.items(), key=lambda item: -item[1]):
-        table.add_row(Text(analysis.name(action)), f"about {value:+.1f}")
+        table.add_row(Text(analysis.name(action)), f"about {sign * value:+.1f}")
     console.print(table)
     line = game.notation.join_moves(line_texts(game, analysis.state, list(estimate.line)))
     console.print(f"expected line: {line}", markup=False)
