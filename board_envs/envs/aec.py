@@ -25,8 +25,17 @@ from board_envs.registry import snake_name
 from board_envs.types import RETURNS, IllegalActionError, Int8, Oracle
 
 AGENTS = ("player_0", "player_1")
-_SET_BY_RESET = ("agent_selection", "rewards", "terminations", "truncations", "infos")
 _SEATS = {"player_0": 0, "player_1": 1}
+
+
+class _SetByReset:
+    """Stands for an attribute that `reset` sets; a ``__getattr__`` would slow every attribute down."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, env: Any, owner: type) -> Any:
+        raise AttributeError(f"{self._name} is set by reset(): call it first")
 
 
 class BoardAECEnv(Table[Any], AECEnv[str, Any, int]):  # type: ignore[misc]  # PettingZoo is not typed
@@ -51,6 +60,10 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, int]):  # type: ignore[misc]  # P
 
     metadata: dict[str, Any]
     render_modes: ClassVar[tuple[str, ...]] = RENDER_MODES
+    agent_selection: Any = _SetByReset()
+    rewards: Any = _SetByReset()
+    terminations: Any = _SetByReset()
+    truncations: Any = _SetByReset()
     _SAVED = (
         *Table._SAVED, "agents", "agent_selection", "rewards", "_cumulative_rewards", "terminations", "truncations",
         "_skip_agent_selection",
@@ -204,12 +217,6 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, int]):  # type: ignore[misc]  # P
         self._forget_infos()
         return super()._deads_step_first()
 
-    def __getattr__(self, name: str) -> Any:
-        """Say which attributes `reset` sets."""
-        if name in _SET_BY_RESET:
-            raise AttributeError(f"{name} is set by reset(): call it first")
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
     # -- what is seen and told ----------------------------------------------------------------------------------------
 
     def _selected(self) -> str:
@@ -253,6 +260,8 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, int]):  # type: ignore[misc]  # P
     def infos(self) -> dict[str, dict[str, Any]]:
         """What is told to each agent; made when it is asked for, anew after each step."""
         infos = self._infos
+        if infos is None and self._needs_reset is not None:
+            raise AttributeError("infos is set by reset(): call it first")
         if infos is None:
             infos = self._infos = self._make_infos()
         return infos
