@@ -153,7 +153,11 @@ def make_game(name: str, **parameters: Any) -> Game[Any]:
     game = game_module(key).make(**parameters)
     if not isinstance(game, Game) or game.name != key:
         raise ValueError(f"game {key!r}: make() must return a Game of this name, not {game!r}")
-    return _MADE.setdefault((key, *game.parameters.items()), game)
+    try:
+        return _MADE.setdefault((key, *game.parameters.items()), game)
+    except TypeError:
+        values = dict(game.parameters)
+        raise ValueError(f"game {key!r}: the values of Game.parameters must be hashable, not {values}") from None
 
 
 def _remake(name: str, parameters: dict[str, Any]) -> Game[Any]:

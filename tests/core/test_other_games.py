@@ -143,6 +143,16 @@ def test_parameters_need_defaults(install):
         make_game("sticks")
 
 
+def test_parameters_are_hashable(install):
+    module = sticks()
+    module.make = lambda heap=3: dataclasses.replace(
+        make_game("nim", heaps=(heap,)), name="sticks", parameters={"heap": [heap]}
+    )
+    install("sticks", module)
+    with pytest.raises(ValueError, match=r"'sticks': the values of Game.parameters must be hashable.*\[3\]"):
+        make_game("sticks")
+
+
 def test_ours_wins_a_clash_with_a_warning(install):
     install("connect_four", sticks())
     with pytest.warns(UserWarning, match="declares a game 'connect-four'; the one of board_envs is used"):
