@@ -1,6 +1,7 @@
 """The forms in which players of Reversi exchange positions and games: samples with right values, kinds, round trips."""
 
 import json
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -398,6 +399,31 @@ def test_deep_nesting_is_an_error_and_no_crash():
     assert "JSON" in error('{"moves": [' + "[" * 100_000)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(;" * 20_000,
+        "(;GM[" * 20_000,
+        "(;GM[Othello]" + " " * 50_000 + "x",
+        "(;GM[2]C[" + "\\" * 50_000,
+        "[" * 50_000,
+        "(;GM[2]" + "[" * 50_000,
+        "1. f5 {" + "x" * 50_000,
+        "X" * 8 + " " * 50_000 + "x\n" + "X" * 8,
+        START[:64] + " " * 50_000 + "x y",
+        f"BO[8 {START}]" + " " * 50_000 + "x",
+        "(;GM[Othello];)\n" * 20_000,
+    ],
+    ids=lambda text: text[:16].strip(),
+)
+def test_long_texts_take_time_in_proportion(text):
+    """Where a pattern or a count began again at every character, half a million characters took minutes."""
+    began = time.process_time()
+    for _ in read_text(GAME, text):
+        pass
+    assert time.process_time() - began < 10
+
+
 # -- numbered games, PGN, Quest ---------------------------------------------------------------------------------------
 
 
@@ -513,6 +539,8 @@ def test_games_survive_every_form(size, data):
         assert (first.error, first.form) == ("", form)
         assert (first.actions, first.start, first.state) == (item.actions, item.start, item.state)
         assert second.actions == item.actions
+        claims = [known.name for known in game.forms if known.kind == "game" and known.sniff(text)]
+        assert claims == [form]
         if form != "numbered":
             assert first.players == item.players
             extra = {"Type": str(size)} if form == "ggf" else {}

@@ -150,8 +150,9 @@ def board_form(game: Any) -> Form:
     words = re.compile(r"black|white|\b(?:side\s+)?to\s+(?:move|play)\b|\b(?:moves|plays)\b", re.IGNORECASE)
 
     def sniff(text: str) -> bool:
-        if _BO.fullmatch(text):
+        if len(text) <= _LONGEST and _BO.fullmatch(text):
             return True
+        text = text[:_LONGEST]
         signs = re.sub(r"[\s/|,;:.=]", "", words.sub("", text)).lower()
         dots = text.count(".")
         return len(signs) + dots > size * size // 2 and set(signs) <= set(_SIGNS)
@@ -179,16 +180,20 @@ def diagram_form(game: Any) -> Form:
     size = game.parameters["size"]
     row = re.compile(rf"\s*(?:[1-8]\s+)?((?:[{re.escape(_SIGNS)}+]\s*){{{size}}})(?:\s+[1-8])?\s*", re.IGNORECASE)
 
+    def row_of(line: str) -> str | None:
+        match = row.fullmatch(line) if len(line) < _LONGEST // size else None
+        return None if match is None else "".join(match[1].split()).replace("+", "-")
+
     def sniff(text: str) -> bool:
-        rows = [line for line in text.split("\n") if line.strip() and not _LABELS.fullmatch(line)]
-        return len(rows) > 1 and all(row.fullmatch(line) for line in rows[:2])
+        rows = [line for line in text[:_LONGEST].split("\n") if line.strip() and not _LABELS.fullmatch(line)]
+        return len(rows) > 1 and all(row_of(line) for line in rows[:2])
 
     def read(text: str) -> Iterator[Item]:
         rows, rest = list[str](), list[str]()
         for line in text.split("\n"):
-            match = row.fullmatch(line)
-            if match is not None and len(rows) < size:
-                rows.append("".join(match[1].split()).replace("+", "-"))
+            found = row_of(line)
+            if found is not None and len(rows) < size:
+                rows.append(found)
             elif not _LABELS.fullmatch(line):
                 rest.append(line)
         if len(rows) != size:  # a side without a blank before it, or a row too long or too short

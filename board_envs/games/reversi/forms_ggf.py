@@ -22,6 +22,7 @@ from board_envs.games.reversi.transcripts import (
     annotations_of,
     check_size,
     conclude,
+    pieces,
     plies,
     result_of,
 )
@@ -33,9 +34,11 @@ HEADERS = {
 }  # fmt: skip
 """Properties that an Item's headers keep under a name of their own; any other keeps its own name."""
 
-_BEGIN = re.compile(r"(?:(?<![^\s)])([0-9]+)[ \t]*)?\(;")
-_GAME = re.compile(r"\(;\s*((?:[A-Za-z]+\s*\[[^\]]*\]\s*)*);?\s*\)")
-_PROPERTY = re.compile(r"([A-Za-z]+)\s*\[([^\]]*)\]\s*")
+_HEAD = 2000
+"""Characters of a text that tell which form it is."""
+_BEGIN = re.compile(r"(?:(?<![^\s)])([0-9]{1,9})[ \t]*)?\(;")
+_GAME = re.compile(r"\(;((?:\s*[A-Za-z]+\s*\[[^\]]*\])*)\s*(?:;\s*)?\)")
+_PROPERTY = re.compile(r"([A-Za-z]+)\s*\[([^\]]*)\]")
 _RESULT = re.compile(r"([+-]?[0-9]+(?:\.[0-9]*)?)\s*(?::\s*([rts]))?", re.IGNORECASE)
 _HOW = {"r": "resigned", "t": "timeout", "s": "agreed"}
 _FLAGS = {how: flag for flag, how in _HOW.items()}
@@ -45,7 +48,8 @@ _GAMES = ("othello", "reversi")
 
 def looks_like_ggf(text: str) -> bool:
     """Whether a text begins as GGF does and not as SGF, whose game is a number and whose moves follow semicolons."""
-    if not re.match(r"\s*(?:[0-9]+\s*)?\(;", text):
+    text = text[:_HEAD]
+    if not re.match(r"\s*(?:[0-9]{1,9}\s*)?\(;", text):
         return False
     game = re.search(r"GM\s*\[\s*([^\]]*)\]", text)
     if game is not None:
@@ -63,16 +67,18 @@ def ggf_form(game: Any) -> Form:
         count = text[: starts[0]].strip() if starts else ""
         if not starts or (count and not (count.isascii() and count.isdigit())):
             raise PositionError(f"no game in GGF: {text[:60]!r}")
-        for at, end in zip(starts, [*starts[1:], len(text)], strict=True):
-            line = 1 + text.count("\n", 0, at)
-            try:
-                yield read_game(text[at:end].strip(), line)
-            except (PositionError, IllegalActionError) as error:
-                yield Item(error=str(error), line=line)
+        for line, piece in pieces(text, starts):
+            yield read_game(piece, line)
         if count and int(count[:9]) != len(starts):
             yield Item(error=f"{count} games are announced, and {len(starts)} follow")
 
     def read_game(text: str, line: int) -> Item:
+        try:
+            return game_of(text, line)
+        except (PositionError, IllegalActionError) as error:
+            return Item(error=str(error), line=line)
+
+    def game_of(text: str, line: int) -> Item:
         match = _GAME.fullmatch(text)
         if match is None:
             raise PositionError(f"a game in GGF that does not end, or is damaged: {text[:60]!r}")
@@ -197,7 +203,4 @@ def _groups(text: str) -> Iterator[tuple[int, str]]:
             starts.append(match.start())
     if text[: starts[0] if starts else len(text)].strip():
         starts.insert(0, 0)
-    for at, end in zip(starts, [*starts[1:], len(text)], strict=True):
-        piece = text[at:end]
-        lead = len(piece) - len(piece.lstrip())
-        yield 1 + text.count("\n", 0, at + lead), piece.strip()
+    yield from pieces(text, starts)

@@ -23,6 +23,7 @@ from board_envs.games.reversi.transcripts import (
     annotations_of,
     check_size,
     conclude,
+    pieces,
     plies,
     position_after_pass,
     result_of,
@@ -36,6 +37,7 @@ _NAMES = {header: name for name, header in HEADERS.items()}
 _KEPT = {header.upper(): header for header in ("Annotations", "Result", "Clock", "Type", "Komi", "Comment")}
 _OTHELLO = "2"
 _TOKEN = re.compile(r"\s*(?:([();])|([A-Za-z]+)\s*((?:\[(?:[^\]\\]|\\.)*\]\s*)+))", re.DOTALL)
+_SYMBOL = re.compile(r"[()]|\[(?:[^\]\\]|\\.)*(?:\]|\\?\Z)", re.DOTALL)  # a value that is not closed goes to the end
 _VALUE = re.compile(r"\[((?:[^\]\\]|\\.)*)\]", re.DOTALL)
 _PROPERTIES = re.compile(r"(?:[A-Z]+(?:\[(?:[^\]\\]|\\.)*\])+)+", re.DOTALL)
 _RESULT = re.compile(r"([BW])\+([0-9]+(?:\.[0-9]+)?|R|Resign|T|Time|)", re.IGNORECASE)
@@ -256,27 +258,13 @@ def _unescaped(text: str) -> str:
 
 def _trees(text: str) -> Iterator[tuple[int, str]]:
     """Cut after each tree's last parenthesis; brackets in values count for nothing."""
-    depth, first, inside = 0, 0, False
-    skip = False
-    for at, char in enumerate(text):
-        if skip:
-            skip = False
-        elif inside:
-            skip, inside = char == "\\", char != "]"
-        elif char == "[":
-            inside = True
-        elif char == "(":
-            depth += 1
-        elif char == ")":
-            depth -= 1
-            if depth <= 0:
-                yield _piece(text, first, at + 1)
-                depth, first = 0, at + 1
-    if text[first:].strip():
-        yield _piece(text, first, len(text))
-
-
-def _piece(text: str, first: int, end: int) -> tuple[int, str]:
-    piece = text[first:end]
-    lead = len(piece) - len(piece.lstrip())
-    return 1 + text.count("\n", 0, first + lead), piece.strip()
+    starts, depth = [0], 0
+    for match in _SYMBOL.finditer(text):
+        depth += {"(": 1, ")": -1}.get(match[0], 0)
+        if match[0] == ")" and depth <= 0:
+            depth = 0
+            starts.append(match.end())
+    if not text[starts[-1] :].strip():
+        starts.pop()
+        text = text.rstrip()
+    yield from pieces(text, starts)

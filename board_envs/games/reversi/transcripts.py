@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
@@ -31,6 +32,18 @@ def check_size(size: int) -> int:
     return size
 
 
+def pieces(text: str, starts: Iterable[int]) -> Iterator[tuple[int, str]]:
+    """Cut a text before each start (increasing); yield the line on which each piece begins, from 1, and the piece."""
+    line, counted = 1, 0
+    cuts = [*starts, len(text)]
+    for at, end in pairwise(cuts):
+        piece = text[at:end]
+        begin = at + len(piece) - len(piece.lstrip())
+        line += text.count("\n", counted, begin)
+        counted = begin
+        yield line, piece.strip()
+
+
 # -- plies ------------------------------------------------------------------------------------------------------------
 
 
@@ -49,9 +62,10 @@ class Replay:
     def __init__(self, start: State, size: int, passes: int = 0) -> None:
         """Begin at `start`; `passes` is 1 if a forced pass may be listed before the first move."""
         self.size = size
-        self.state = self._start = start
+        self.state = start
         self.actions: list[int] = []
         self._ply = 0  # forced passes counted, whether listed or not; none before the first move
+        self._last = -1  # the ply of the last move
         self._notes: dict[int, str] = {}
         self._owed = passes
         self._step = make_rules(size).step
@@ -74,8 +88,7 @@ class Replay:
 
         It holds a text a ply, forced passes counted, set apart by |; what could be mistaken is written as %XX.
         """
-        last = sum(1 for _ in plies(self._start, tuple(self.actions), self.size))
-        notes = {ply: note for ply, note in self._notes.items() if ply < last}
+        notes = {ply: note for ply, note in self._notes.items() if ply <= self._last}
         if not notes:
             return {}
         texts = (notes.get(ply, "") for ply in range(max(notes) + 1))
@@ -107,6 +120,7 @@ class Replay:
             raise IllegalActionError(f"{where}: not legal, {SIDES[mover]} captures nothing there")
         self.state = self._step(self.state, action)
         self.actions.append(action)
+        self._last = self._ply
         self._owed = int(self.state.seat == mover) if self.state.moves else 2
 
 
