@@ -147,3 +147,28 @@ def test_bytes_that_are_no_text_are_told_in_one_line(run, tmp_path):
     assert f"{source}: no text in UTF-8" in err
     assert err.count("\n") == 1
     assert not target.exists()
+
+
+def test_an_archive_of_a_server_is_imported_and_exported(run, tmp_path):
+    """Two games on a line, a resignation, a board that is not offered, a wrong result, empty squares for the winner."""
+    board = "BO[8 -------- -------- -------- ---O*--- ---*O--- -------- -------- -------- *]"
+    wiped_out = "B[d3]W[c3]B[b3]W[d2]B[e1]W[d6]B[d7]W[e3]B[f4]"
+    source, target, back = tmp_path / "archive.ggf", tmp_path / "games.jsonl", tmp_path / "back.ggf"
+    source.write_text(
+        f"2 (;GM[Othello]PB[a]PW[b]RE[-40.00:r]TY[s8]{board}B[f5//1.5]W[d6];)"
+        f"(;GM[Othello]PB[b]PW[a]RE[+13]{board}{wiped_out};)\n"
+        f"1 (;GM[Othello]TY[10]BO[10 ---------- *];)\n"
+        f"1 (;GM[Othello]RE[+64]{board}{wiped_out};)\n1 (;GM[Othello]RE[+6]{board}{wiped_out};)\n"
+    )
+    told = json.loads(run("records", "import", source, target, "--json")[1])
+    assert (told["games"], told["forms"]) == (4, {"ggf": 4})
+    assert [(remark["line"], remark["kind"]) for remark in told["remarks"]] == [
+        (1, "odd"), (1, "unfinished"), (2, "left out"), (4, "result"),
+    ]  # fmt: skip
+    assert told["remarks"][0]["text"] == "not played out (resigned): W+40 resigned"
+    assert "a board of 10 x 10" in told["remarks"][2]["text"]
+    assert told["remarks"][3]["text"] == "margin 6 stated, its moves lead to 13"
+    assert run("records", "copy", target, back, "--form", "ggf")[0] == 0
+    results = [line.split("RE[")[1].split("]")[0] for line in back.read_text().splitlines() if line]
+    assert results == ["-40.000:r", "+13.000", "+64.000", "+6.000"]
+    assert "B[f5//1.5]" in back.read_text()

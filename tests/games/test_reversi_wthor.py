@@ -107,6 +107,16 @@ def test_games_of_ours_get_numbers_and_files_of_names(tmp_path):
     assert FORM.write_file(again)[".wtb"] == path.read_bytes()
 
 
+def test_a_result_that_was_stated_goes_before_that_of_the_moves(tmp_path):
+    items = [
+        played(headers={"Result": told}) for told in ("W+40 resigned", "B+64 timeout", "B resigned", "draw agreed")
+    ]
+    _, games = wthor.read_games(write(tmp_path, items).read_bytes())
+    assert [game.score for game in games] == [12, 64, 62, 32]  # after f5d6c3 white has 2 discs
+    again = list(read_file(GAME, tmp_path / "new.wtb"))
+    assert [item.winner for item in again] == [1, 0, 0, 2]
+
+
 @pytest.mark.parametrize(
     ("items", "message"),
     [

@@ -179,14 +179,22 @@ def _game(item: Item, names: dict[str, dict[str, int]], number: int, *, fresh: b
         tournament, black, white = (names[ending].setdefault(name, len(names[ending])) for ending, name in keys)
     else:
         tournament, black, white = (_integer(name, item.headers[name]) for name in _NUMBERS)
-    discs = (64 + score(item.state, "empties-to-winner")) // 2
-    own = _integer("BlackScore", item.headers.get("BlackScore", str(discs)))
+    own = _integer("BlackScore", item.headers.get("BlackScore", str(_black_score(item))))
     theoretical = _integer("TheoreticalScore", item.headers.get("TheoreticalScore", str(own)))
     try:
         after = bytes.fromhex(item.headers.get("AfterMoves", ""))
     except ValueError:
         raise PositionError(f"AfterMoves is {item.headers['AfterMoves'][:40]!r}, no hexadecimal number") from None
     return wthor.WthorGame(tournament, black, white, own, theoretical, wthor.square_bytes(item.actions, after))
+
+
+def _black_score(item: Item) -> int:
+    """Return black's discs with the empty squares to the winner: as the item states the result, else by its moves."""
+    told = Result.parse(item.headers.get("Result", ""))
+    claim = None if told is None else told.claim
+    if claim is None or abs(claim) > 64 or claim % 2 != 0:
+        return (64 + score(item.state, "empties-to-winner")) // 2
+    return (64 + int(claim)) // 2
 
 
 def _integer(name: str, text: str) -> int:
