@@ -140,6 +140,45 @@ def test_no_separator_of_moves_is_thrown_away(name):
             game.read_moves(text)
 
 
+@pytest.mark.parametrize(("name", "form"), FORMS)
+@pytest.mark.parametrize("text", ["", "\n", " \n\t\n"])
+def test_an_empty_text_holds_nothing(name, form, text):
+    game, known = form_of(name, form)
+    assert list(read_text(game, text)) == []
+    if known.read_file is None:
+        assert all(item.error for item in read_text(game, text, form))
+
+
+SIZES = [
+    ("reversi", {"size": 4}),
+    ("connect-four", {"rows": 5, "columns": 1, "connect": 2}),
+    ("connect-four", {"rows": 1, "columns": 5, "connect": 2}),
+    ("connect-four", {"rows": 4, "columns": 12, "connect": 3}),
+    ("awale", {"pits": 1, "seeds": 2}),
+    ("awale", {"pits": 8, "seeds": 3}),
+    ("nim", {"heaps": (3,)}),
+    ("nim", {"heaps": (1,) * 8, "misere": True}),
+]
+
+
+@pytest.mark.parametrize(("name", "parameters"), SIZES)
+def test_what_is_written_is_found_on_other_sizes_too(name, parameters):
+    game = make_game(name, **parameters)
+    for seed in range(3):
+        actions, state = random_game(game, seed, plies=(200, 4)[seed % 2])
+        for form in game.forms:
+            played = () if form.kind == "position" else actions
+            item = Item(state=state, actions=played, value=2.0, outcome=1, view=0)
+            try:
+                text = "" if form.write is None else write_text(game, [item], form.name)
+            except PositionError:  # no word for this end, or a state that remembers more than a position
+                continue
+            if text:
+                (again,) = read_text(game, text)
+                assert again.error == ""
+                assert (again.actions, game.same_position(again.state, state)) == (played, True)
+
+
 def test_one_means_one():
     game = make_game("nim")
     with pytest.raises(PositionError, match="2 positions or games"):

@@ -176,7 +176,9 @@ def make_forms(game: Any) -> tuple[Form, ...]:
         alphabets = [set(alphabet) | set("/ \t") for alphabet in _CELLS.values()]
         if len(text) > 1000 or not any(set(body) <= alphabet for alphabet in alphabets):
             return False
-        return ("/" in body and not set(body) <= set("XO-/")) or cells_of(body, rows * columns) is not None
+        if "/" in body:
+            return not set(body) <= set("XO-/")
+        return cells_of(body, rows * columns) is not None and not set(body) <= set("12")  # else they are moves
 
     def is_grid(text: str) -> bool:
         """Whether the first lines look like rows; all of 1 and 2 and without blanks they may be moves."""
