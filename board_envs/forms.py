@@ -36,8 +36,10 @@ A game without forms of its own reads its own notation, numbered games and PGN-l
 from __future__ import annotations
 
 import difflib
+import errno
 import json
 import re
+import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -260,8 +262,17 @@ def own_text(game: Any, text: str) -> str:
 
 
 def read_file(game: Any, path: str | Path, form: str | None = None) -> Iterator[Item]:
-    """Yield all that a file holds, as `read_text` does; PositionError if it is no text in UTF-8."""
+    """Yield all that a file or a pipe holds, as `read_text` does.
+
+    Raises:
+        PositionError: it is no text in UTF-8.
+        OSError: it cannot be read, or is a device, which may never end; the error names it.
+
+    """
     path = Path(path)
+    mode = path.stat().st_mode
+    if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+        raise OSError(errno.EINVAL, "is a device, not a file", str(path))
     chosen = find_form(game, form) if form is not None else None
     if chosen is None:
         chosen = next((known for known in game.forms if path.suffix.lower() in known.suffixes), None)

@@ -107,6 +107,19 @@ def test_moves_with_a_score_keep_it_and_no_score_becomes_a_move(run, tmp_path):
     assert (code, "did you mean 'kaggle'?" in err) == (2, True)
 
 
+@pytest.mark.skipif(not Path("/dev/zero").is_char_device(), reason="no /dev/zero here")
+def test_what_never_ends_and_folders_are_no_games(run, tmp_path):
+    for source in ("/dev/zero", tmp_path):
+        for arguments in (
+            ["records", "import", source, tmp_path / "x.jsonl", "--game", "nim"],
+            ["tournament", "nim", "-a", "random,greedy", "--openings", source],
+        ):
+            code, out, err = run(*arguments)
+            assert (code, out, err.count("\n")) == (2, "", 1)
+            assert str(source) in err
+    assert not list(tmp_path.iterdir())
+
+
 def test_an_import_that_read_nothing_writes_nothing(run, tmp_path):
     source, target = tmp_path / "games.txt", tmp_path / "games.jsonl"
     for text in ("", "nonsense\n", "3,4,5 0\n"):
