@@ -24,7 +24,7 @@ from board_agents.games.connect_four import (
     plies_to_end,
     score_of_plies,
 )
-from board_agents.games.connect_four.opening_book import positions_by_stones
+from board_agents.games.connect_four.opening_book import _digest, positions_by_stones
 from board_agents.games.connect_four.solver_workspace import LIMIT
 from board_agents.oracle import Limits
 from board_envs import make_game
@@ -444,6 +444,11 @@ def test_damaged_and_foreign_books_are_refused_by_name(small_book, tmp_path):
         path.write_bytes(content)
         return path
 
+    def signed(changes):
+        """A head that says something else under its right checksum."""
+        told = {**facts, **changes}
+        return json.dumps({**told, "sha256": _digest(told, body)}).encode() + b"\n" + body
+
     flipped = bytearray(data)
     flipped[-5] ^= 1
     for content, reason in (
@@ -455,9 +460,10 @@ def test_damaged_and_foreign_books_are_refused_by_name(small_book, tmp_path):
         (data[:-1], "damaged"),
         (data + b"x", "damaged"),
         (json.dumps({**facts, "version": 99}).encode() + b"\n" + body, "version 99"),
-        (json.dumps({**facts, "plies": 3}).encode() + b"\n" + body, "positions belong to it"),
-        (json.dumps({**facts, "rows": "many"}).encode() + b"\n" + body, "facts"),
-        (json.dumps({**facts, "plies": 10**6}).encode() + b"\n" + body, "facts"),
+        (json.dumps({**facts, "plies": 3}).encode() + b"\n" + body, "damaged"),
+        (signed({"plies": 3}), "positions belong to it"),
+        (signed({"rows": "many"}), "facts"),
+        (signed({"plies": 10**6}), "facts"),
     ):
         with pytest.raises(BookError, match=reason) as error:
             Book.load(written(content))

@@ -23,7 +23,6 @@ from board_envs.games.reversi import score
 from board_envs.games.reversi.moves import flipped, legal_moves, squares_of
 from board_envs.games.reversi.rules import State, board_mask
 from board_envs.games.reversi.tiers import make_tier, pdep, pext, tier_names
-from board_envs.types import PositionError
 
 DATA = pathlib.Path(__file__).parent.parent / "data" / "reversi_endgames.jsonl"
 RECORDS = [json.loads(line) for line in DATA.read_text().splitlines()]
@@ -32,10 +31,8 @@ RULES = ("plain", "empties-to-winner")
 
 def position(game, record):
     """The position, and -1 where the side named is blocked: then the other is to move."""
-    try:
-        return game.parse(f"{record['board']} {record['side']}"), 1
-    except PositionError:
-        return game.parse(f"{record['board']} {'XO'[record['side'] == 'X']}"), -1
+    state = game.parse(f"{record['board']} {record['side']}")
+    return state, 1 if game.is_terminal(state) or "XO"[state.seat] == record["side"] else -1
 
 
 def random_states(game, count, seed, empties):
