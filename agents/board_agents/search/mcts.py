@@ -23,7 +23,8 @@ from board_agents.agent import GameAgent
 from board_agents.oracle import check_seconds
 from board_agents.search.compiled_choice import CompiledChoice, choice_for
 from board_agents.search.root_arrays import root_arrays
-from board_envs._jit import Kernel, jitable, kernel, require_numba
+from board_envs._bits import ONE, borrowed
+from board_envs._jit import Kernel, inlined, jitable, kernel, require_numba
 from board_envs.game import Game, check_int
 from board_envs.random import below, draw, mix
 from board_envs.types import Words
@@ -80,75 +81,188 @@ def grown(tree: Tree, capacity: int) -> Tree:
     return larger
 
 
+class Solved(NamedTuple):
+    """Proven positions by their hash, which transpositions share; 2^k slots."""
+
+    keys: Words
+    """uint64 (2^k,): hash of the position, 0 for an empty slot."""
+    facts: NDArray[np.int64]
+    """int64 (2^k, 2): outcome in player_0's view, plies to the end."""
+
+
+def new_solved(simulations: int) -> Solved:
+    """Return an empty table for a search of so many simulations."""
+    slots = 1 << min(18, max(10, (4 * simulations).bit_length()))
+    return Solved(np.zeros(slots, np.uint64), np.zeros((slots, 2), np.int64))
+
+
+@inlined
+def settle(tree: Tree, node: int, sign: int) -> bool:
+    """Prove a node from its children if they allow it; `sign` is 1 where player_0 moves, -1 for player_1."""
+    proven, distance = tree.proven, tree.distance
+    best_value = -2
+    best_distance = 0
+    unknown = False
+    for child in range(tree.first[node], tree.first[node] + tree.number[node]):
+        if proven[child] == UNKNOWN:
+            unknown = True
+            continue
+        own = sign * int(proven[child])
+        plies = distance[child] + 1
+        better = own > best_value
+        if own == best_value:
+            better = plies < best_distance if own > 0 else plies > best_distance
+        if better:
+            best_value = own
+            best_distance = plies
+    if best_value != 1 and unknown:
+        return False
+    proven[node] = sign * best_value
+    distance[node] = best_distance
+    return True
+
+
+@inlined
+def remember(tree: Tree, node: int, solved: Solved) -> None:
+    """Keep a proven node for its transpositions."""
+    slot = (tree.key[node] >> ONE) & np.uint64(solved.keys.shape[0] - 1)
+    solved.keys[slot] = tree.key[node]
+    solved.facts[slot, 0] = tree.proven[node]
+    solved.facts[slot, 1] = tree.distance[node]
+
+
+@inlined
+def select(
+    tree: Tree, node: int, sign: int, exploration: float, key: np.uint64, counter: np.uint64
+) -> tuple[int, np.uint64]:
+    """Return the child to visit, never one proven lost for the mover, and the random stream's next counter.
+
+    A child without visits comes first, a random one of them; else the one of the highest UCT bound.
+    """
+    visits, proven = tree.visits, tree.proven
+    start = int(tree.first[node])
+    end = start + int(tree.number[node])
+    fresh = 0
+    for child in range(start, end):
+        if visits[child] == 0 and proven[child] != -sign:
+            fresh += 1
+    chosen = -1
+    if fresh > 0:
+        skip = below(draw(key, counter), fresh)
+        for child in range(start, end):
+            if visits[child] == 0 and proven[child] != -sign:
+                if skip == 0:
+                    chosen = child
+                    break
+                skip -= 1
+        return chosen, counter + ONE
+    best = -math.inf
+    logarithm = math.log(float(visits[node] - tree.spent[node]))
+    for child in range(start, end):
+        if proven[child] == -sign:
+            continue
+        seen = float(visits[child] - tree.spent[child])
+        bound = sign * float(tree.totals[child]) / seen + exploration * math.sqrt(logarithm / seen)
+        if bound > best:
+            best = bound
+            chosen = child
+    return chosen, counter
+
+
 @functools.cache
 def make_simulate(game: Game[Any]) -> Kernel[Any, None]:
     """Return the function that runs simulations from one position; see `simulate` inside."""
     rules = game.rules
-    unpack, step, nth, count, to_play, find_winner = (
-        rules.unpack,
-        rules.step,
-        rules.nth,
-        rules.count,
-        rules.to_play,
-        rules.winner,
-    )
-    pack = rules.pack
-    one = np.uint64(1)
+    unpack, pack, step, nth, count = rules.unpack, rules.pack, rules.step, rules.nth, rules.count
+    to_play, find_winner = rules.to_play, rules.winner
     number_of_words = rules.words
     # What follows a position with a memory depends on more than its words: nothing is shared there.
     shared = not rules.has_memory
 
     @jitable
     def hash_of(words: Words) -> np.uint64:
-        value = one
+        value = ONE
         for i in range(number_of_words):
             value = mix(value ^ words[i])
-        return value | one
+        return value | ONE
 
-    @jitable
-    def settle(
-        node: int,
-        sign: int,
-        first: NDArray[np.int64],
-        number: NDArray[np.int64],
-        proven: NDArray[np.int8],
-        distance: NDArray[np.int64],
+    @inlined
+    def expand(
+        tree: Tree, solved: Solved, used: NDArray[np.int64], scratch: Words, node: int, state: Any, sign: int
     ) -> bool:
-        """Prove a node from its children if they allow it; `sign` is 1 where player_0 moves, -1 for player_1."""
-        best_value = -2
-        best_distance = 0
-        unknown = False
-        for child in range(first[node], first[node] + number[node]):
-            if proven[child] == UNKNOWN:
-                unknown = True
-                continue
-            own = sign * int(proven[child])
-            plies = distance[child] + 1
-            better = own > best_value
-            if own == best_value:
-                better = plies < best_distance if own > 0 else plies > best_distance
-            if better:
-                best_value = own
-                best_distance = plies
-        if best_value != 1 and unknown:
+        """Give a leaf its children; those that end the game or are known are proven at once. Whether the leaf is."""
+        children = count(state)
+        tree.first[node] = used[0]
+        tree.number[node] = children
+        for k in range(children):
+            child = used[0] + k
+            tree.action[child] = nth(state, k)
+            after = step(state, tree.action[child])
+            outcome = find_winner(after)
+            if outcome >= 0:
+                tree.proven[child] = 0 if outcome == 2 else 1 - 2 * outcome
+            elif shared:
+                pack(after, scratch)
+                hashed = hash_of(scratch)
+                slot = (hashed >> ONE) & np.uint64(solved.keys.shape[0] - 1)
+                if solved.keys[slot] == hashed:
+                    tree.proven[child] = solved.facts[slot, 0]
+                    tree.distance[child] = solved.facts[slot, 1]
+        used[0] += children
+        if shared:
+            pack(state, scratch)
+            tree.key[node] = hash_of(scratch)
+        if not settle(tree, node, sign):
             return False
-        proven[node] = sign * best_value
-        distance[node] = best_distance
+        if shared:
+            remember(tree, node, solved)
         return True
 
     @jitable
-    def remember(
-        node: int,
-        proven: NDArray[np.int8],
-        distance: NDArray[np.int64],
-        keys: Words,
-        table: Words,
-        table_facts: NDArray[np.int64],
+    def playout(state: Any, key: np.uint64, counter: np.uint64) -> tuple[int, np.uint64]:
+        """Play random moves to the end: (outcome in player_0's view, the random stream's next counter)."""
+        outcome = find_winner(state)
+        while outcome < 0:
+            bits = draw(key, counter)
+            counter += ONE
+            state = step(state, nth(state, below(bits, count(state))))
+            outcome = find_winner(state)
+        value = 0
+        if outcome == 0:
+            value = 1
+        elif outcome == 1:
+            value = -1
+        return value, counter
+
+    @inlined
+    def backward(
+        tree: Tree, solved: Solved, path: NDArray[np.int64], movers: NDArray[np.int64], length: int, value: int
     ) -> None:
-        slot = (keys[node] >> one) & np.uint64(table.shape[0] - 1)
-        table[slot] = keys[node]
-        table_facts[slot, 0] = proven[node]
-        table_facts[slot, 1] = distance[node]
+        """Take a simulation's outcome up its path; as long as the node below is proven, its parent may be."""
+        node = path[length - 1]
+        chain = tree.proven[node] != UNKNOWN
+        tree.visits[node] += 1
+        tree.totals[node] += value
+        lost_visits = 0
+        lost_total = 0
+        for level in range(length - 2, -1, -1):
+            below_node = node
+            node = path[level]
+            tree.visits[node] += 1
+            tree.totals[node] += value
+            if chain:
+                sign = 1 - 2 * movers[level]
+                chain = settle(tree, node, sign)
+                if chain:
+                    value = int(tree.proven[node])
+                    if shared:
+                        remember(tree, node, solved)
+                elif tree.proven[below_node] == -sign:
+                    # A move proven lost will not be played: its playouts no longer count above.
+                    lost_visits = tree.visits[below_node] - tree.spent[below_node]
+                    lost_total = tree.totals[below_node]
+            tree.totals[node] -= lost_total
+            tree.spent[node] += lost_visits
 
     def simulate(
         words: Words,
@@ -158,30 +272,20 @@ def make_simulate(game: Game[Any]) -> Kernel[Any, None]:
         used: NDArray[np.int64],
         simulations: int,
         exploration: float,
-        visits: NDArray[np.int64],
-        totals: NDArray[np.int64],
-        spent: NDArray[np.int64],
-        first: NDArray[np.int64],
-        number: NDArray[np.int64],
-        action_of: NDArray[np.int64],
-        proven: NDArray[np.int8],
-        distance: NDArray[np.int64],
-        keys: Words,
-        table: Words,
-        table_facts: NDArray[np.int64],
+        tree: Tree,
+        solved: Solved,
     ) -> None:
         """Run simulations on a tree; it needs room for `simulations` times n more nodes.
 
         `counters` uint64 (1,) is the random stream's counter, `used` int64 (1,) the number of nodes; both go on.
-        `table` uint64 (2^k,) and `table_facts` int64 (2^k, 2) hold proven positions: hash; outcome and distance.
         """
+        tree, solved, memory = borrowed(tree), borrowed(solved), borrowed(memory)
         scratch = np.empty(number_of_words, np.uint64)
-        slots = np.uint64(table.shape[0] - 1)
         path = np.empty(_PATH_LIMIT, np.int64)
         movers = np.empty(_PATH_LIMIT, np.int64)
         counter = counters[0]
         for _ in range(simulations):
-            if proven[0] != UNKNOWN:
+            if tree.proven[0] != UNKNOWN:
                 break
             state = unpack(words, memory)
             node = 0
@@ -189,108 +293,21 @@ def make_simulate(game: Game[Any]) -> Kernel[Any, None]:
             while True:
                 path[length] = node
                 length += 1
-                if proven[node] != UNKNOWN:
-                    value = int(proven[node])
-                    break
-                if number[node] == 0:
-                    # A new leaf. Its children that end the game are known at once.
-                    sign = 1 - 2 * to_play(state)
-                    children = count(state)
-                    first[node] = used[0]
-                    number[node] = children
-                    for k in range(children):
-                        child = used[0] + k
-                        action_of[child] = nth(state, k)
-                        after = step(state, action_of[child])
-                        outcome = find_winner(after)
-                        if outcome >= 0:
-                            proven[child] = 0 if outcome == 2 else 1 - 2 * outcome
-                        elif shared:
-                            pack(after, scratch)
-                            hashed = hash_of(scratch)
-                            slot = (hashed >> one) & slots
-                            if table[slot] == hashed:
-                                proven[child] = table_facts[slot, 0]
-                                distance[child] = table_facts[slot, 1]
-                    used[0] += children
-                    if shared:
-                        pack(state, scratch)
-                        keys[node] = hash_of(scratch)
-                    if settle(node, sign, first, number, proven, distance):
-                        if shared:
-                            remember(node, proven, distance, keys, table, table_facts)
-                        value = int(proven[node])
-                        break
-                if (visits[node] == 0 and node != 0) or length == _PATH_LIMIT:
-                    # A playout: random moves to the end.
-                    outcome = find_winner(state)
-                    while outcome < 0:
-                        bits = draw(key, counter)
-                        counter += one
-                        state = step(state, nth(state, below(bits, count(state))))
-                        outcome = find_winner(state)
-                    value = 0
-                    if outcome == 0:
-                        value = 1
-                    elif outcome == 1:
-                        value = -1
+                if tree.proven[node] != UNKNOWN:
+                    value = int(tree.proven[node])
                     break
                 mover = to_play(state)
-                movers[length - 1] = mover
                 sign = 1 - 2 * mover
-                start = int(first[node])
-                end = start + int(number[node])
-                fresh = 0
-                for child in range(start, end):
-                    if visits[child] == 0 and proven[child] != -sign:
-                        fresh += 1
-                chosen = -1
-                if fresh > 0:
-                    skip = below(draw(key, counter), fresh)
-                    counter += one
-                    for child in range(start, end):
-                        if visits[child] == 0 and proven[child] != -sign:
-                            if skip == 0:
-                                chosen = child
-                                break
-                            skip -= 1
-                else:
-                    best = -math.inf
-                    logarithm = math.log(float(visits[node] - spent[node]))
-                    for child in range(start, end):
-                        if proven[child] == -sign:
-                            continue
-                        seen = float(visits[child] - spent[child])
-                        bound = sign * float(totals[child]) / seen + exploration * math.sqrt(logarithm / seen)
-                        if bound > best:
-                            best = bound
-                            chosen = child
-                node = chosen
-                state = step(state, action_of[node])
-            # Back to the root; as long as the node below is proven, its parent may be.
-            chain = proven[node] != UNKNOWN
-            visits[node] += 1
-            totals[node] += value
-            lost_visits = 0
-            lost_total = 0
-            for level in range(length - 2, -1, -1):
-                below_node = node
-                node = path[level]
-                visits[node] += 1
-                totals[node] += value
-                if chain:
-                    sign = 1 - 2 * movers[level]
-                    chain = settle(node, sign, first, number, proven, distance)
-                    if chain:
-                        value = int(proven[node])
-                        if shared:
-                            remember(node, proven, distance, keys, table, table_facts)
-                    elif proven[below_node] == -sign:
-                        # A move proven lost will not be played: its playouts no longer count above.
-                        lost_visits = visits[below_node] - spent[below_node]
-                        lost_total = totals[below_node]
-                totals[node] -= lost_total
-                spent[node] += lost_visits
+                if tree.number[node] == 0 and expand(tree, solved, used, scratch, node, state, sign):
+                    value = int(tree.proven[node])
+                    break
+                if (tree.visits[node] == 0 and node != 0) or length == _PATH_LIMIT:
+                    value, counter = playout(state, key, counter)
+                    break
+                movers[length - 1] = mover
+                node, counter = select(tree, node, sign, exploration, key, counter)
+                state = step(state, tree.action[node])
+            backward(tree, solved, path, movers, length, value)
         counters[0] = counter
 
     return kernel(simulate)
@@ -391,13 +408,12 @@ class MctsAgent(GameAgent):
         counters, used = np.array([self.stream.counter], np.uint64), np.ones(1, np.int64)
         deadline = None if self.seconds is None else time.monotonic() + self.seconds
         left, tree, n = self.simulations, new_tree(1), self.game.num_actions
-        slots = 1 << min(18, max(10, (4 * self.simulations).bit_length()))
-        table = np.zeros(slots, np.uint64), np.zeros((slots, 2), np.int64)
+        solved = new_solved(self.simulations)
         while (left > 0 or deadline is not None) and tree.proven[0] == UNKNOWN:
             now = chunk if deadline is not None else min(chunk, left)
             if used[0] + now * n > tree.visits.size:
                 tree = grown(tree, max(2 * tree.visits.size, int(used[0]) + 4 * now * n))
-            run(words, memory, self.stream.key, counters, used, now, self.exploration, *tree, *table)
+            run(words, memory, self.stream.key, counters, used, now, self.exploration, tree, solved)
             left -= now
             if deadline is not None and time.monotonic() >= deadline:
                 break
