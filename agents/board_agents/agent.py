@@ -7,6 +7,7 @@ hands out, ``{"observation": int8 (shape), "action_mask": int8 (n,)}``.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -62,7 +63,6 @@ class GameAgent(ABC):
     def __init__(self, game: Game[Any]) -> None:
         self.game = game
         self.stream = Stream.seeded(None)
-        self._state_type = type(game.initial_state())
 
     def reset(self, seed: int | None = None) -> None:
         """Begin a new game with the random numbers of `seed`."""
@@ -86,7 +86,7 @@ class GameAgent(ABC):
     def _vouches(self, observation: Observation, state: Any) -> bool:
         """Whether an environment of this game's size handed out observation and state: a full check costs more."""
         mask = observation.get("action_mask") if isinstance(observation, Mapping) else None
-        return type(state) is self._state_type and mask is not None and len(mask) == self.game.num_actions
+        return type(state) is _state_type(self.game) and mask is not None and len(mask) == self.game.num_actions
 
     def check(self, state: Any) -> None:
         """Refuse what this agent cannot think about.
@@ -107,6 +107,11 @@ class GameAgent(ABC):
     @abstractmethod
     def choose(self, state: Any) -> int:
         """Return a legal action of an unfinished state, which is only read."""
+
+
+@functools.cache
+def _state_type(game: Game[Any]) -> type:
+    return type(game.initial_state())
 
 
 class CallableAgent(GameAgent):
