@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from board_envs import GAMES, make_game
-from board_envs.forms import Form, Item, read_one, read_text, write_text
+from board_envs.forms import Form, Item, common_forms, play, read_one, read_text, write_text
 from board_envs.random import Stream
 from board_envs.types import IllegalActionError, PositionError, SpecError
 
@@ -242,3 +242,24 @@ def test_every_form_has_its_example_in_the_documentation():
         assert not shown & common
         examples = "".join(re.findall(r"^```pycon\n(.*?)^```", sections[name], re.MULTILINE | re.DOTALL))
         assert all(form in examples for form in shown)
+
+
+def test_a_game_may_list_forms_of_its_own():
+    def read(text):
+        actions, state = play(game, text.removeprefix("take ").split(" and "))
+        yield Item(state=state, actions=actions)
+
+    form = Form("words", "moves", "moves in words", "take 1:1", sniff=re.compile("take ").match, read=read)
+    game = replace(make_game("nim"), outside_forms=lambda game: (form,))
+    assert [known.name for known in game.forms] == ["position", "words", "moves"]
+    item = read_one(game, "take 1:1 and 2:2")
+    assert (item.form, item.actions) == ("words", tuple(game.read_moves("1:1 2:2")))
+    (item,) = read_text(game, "take 1:9")
+    assert (item.form, item.line, "move 1 ('1:9')" in item.error) == ("words", 1, True)
+    with pytest.raises(SpecError, match="form 'words' is not written; written forms of nim: position, moves"):
+        write_text(game, [item], "words")
+    twice = replace(game, outside_forms=lambda game: (form, form))
+    with pytest.raises(ValueError, match="two forms have one name"):
+        assert twice.forms
+    plain = replace(game, outside_forms=common_forms)
+    assert [known.name for known in plain.forms] == ["position", "pgn", "numbered", "moves"]

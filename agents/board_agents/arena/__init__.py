@@ -1,7 +1,7 @@
 """The arena: games between agents, recorded, counted and rated."""
 
 from board_agents.arena.play.decisions import play_game
-from board_agents.arena.play.openings import make_openings
+from board_agents.arena.play.openings import Opening, make_openings, read_openings
 from board_agents.arena.records.game_record import Ending, GameRecord, RecordError
 from board_agents.arena.statistics.ratings import Rating, Ratings, rate
 from board_agents.arena.statistics.tally import Pair, Standing, Tally, pairs, standings
@@ -10,6 +10,7 @@ from board_agents.arena.tournament import Result, plan, summarise, tournament
 __all__ = [
     "Ending",
     "GameRecord",
+    "Opening",
     "Pair",
     "Rating",
     "Ratings",
@@ -22,6 +23,7 @@ __all__ = [
     "plan",
     "play_game",
     "rate",
+    "read_openings",
     "standings",
     "summarise",
     "tournament",
