@@ -136,6 +136,23 @@ def test_finished_positions_are_positions(right):
     assert sign * score(item.state, "empties-to-winner") == right["score"]
 
 
+def test_suites_of_positions_in_json():
+    for name in ("reversi_side_must_pass.jsonl", "reversi_finished.jsonl"):
+        items = list(read_file(GAME, DATA / name))
+        for item, right in zip(items, jsonl(name), strict=True):
+            spelled = one(f"{right['board']} {right['side']}")
+            assert replace(item, form="", line=1, value=None) == replace(spelled, form="", line=1)
+            assert (item.form, item.value) == ("json", right["score_raw"])
+        assert list(read_text(GAME, write_text(GAME, items, "json"))) == items
+    board = BOARD.replace("X", "x")
+    assert one(json.dumps({"board": board, "side": "black"})).state == GAME.initial_state()
+    assert "score_raw is 'x', no number of discs" in error(json.dumps({"board": BOARD, "side": "X", "score_raw": "x"}))
+    for bad in ("NaN", "1e999", "true", "65"):
+        assert "no number of discs" in error(f'{{"board": "{BOARD}", "side": "X", "score_raw": {bad}}}')
+    assert "'board' and 'side'" in error('{"board": "X"}')
+    assert "no JSON" in error('{"board": ')
+
+
 # -- boards -----------------------------------------------------------------------------------------------------------
 
 ROWS = [START[at : at + 8] for at in range(0, 64, 8)]

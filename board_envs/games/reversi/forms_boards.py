@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from board_envs.forms import Form, Item, blocks
+from board_envs.forms import Form, Item, blocks, read_json
 from board_envs.games.reversi.board import square_name, square_of
 from board_envs.games.reversi.moves import legal_moves
 from board_envs.games.reversi.rules import State, bit_index, board_mask
@@ -216,6 +217,46 @@ def diagram_form(game: Any) -> Form:
         read=read,
         write=write,
         split=blocks,
+    )
+
+
+# -- JSON -----------------------------------------------------------------------------------------------------------
+
+
+def json_form(game: Any) -> Form:
+    """Return the form of JSON objects with a board and a side, as suites of endgames have them."""
+    size = game.parameters["size"]
+
+    def sniff(text: str) -> bool:
+        return text.lstrip().startswith("{") and re.search(r'"board"\s*:', text) is not None
+
+    def read(text: str) -> Iterator[Item]:
+        data = read_json(text)
+        board, side = (data.get(key) if isinstance(data, dict) else None for key in ("board", "side"))
+        if not isinstance(board, str) or not isinstance(side, str):
+            raise PositionError(f"{_short(text)}: an object with the texts 'board' and 'side' is expected")
+        value = data.get("score_raw")
+        if value is not None and (type(value) not in (int, float) or abs(value) > size * size or value != value):
+            raise PositionError(f"{_short(text)}: score_raw is {value!r}, no number of discs")
+        item = read_board(f"{board} {side}", size)
+        yield replace(item, value=None if value is None else float(value))
+
+    def write(item: Item) -> str:
+        side = named_side(item, size)
+        data: dict[str, Any] = {"board": "".join(_rows(item.state, size, "XO-")), "side": "XO"[side]}
+        if item.value is not None:
+            view = item.state.seat if item.view is None else item.view
+            data["score_raw"] = item.value if view == side else -item.value
+        return json.dumps(data)
+
+    return Form(
+        "json",
+        "position",
+        "a JSON object with board and side, and score_raw, the exact value for that side, in discs",
+        json.dumps({"board": game.format(game.initial_state())[: size * size], "side": "X"}),
+        sniff=sniff,
+        read=read,
+        write=write,
     )
 
 
