@@ -327,6 +327,13 @@ def test_komi():
     assert one(ggf(moves, re="+9")).margin == 9
 
 
+def test_programs_write_ggf_in_their_own_ways():
+    assert len(one(ggf(ty="0", name="othello")).actions) == 3
+    board = "BO[8 ---------------------------O*------*O--------------------------- *]"
+    assert len(one(f"(;GM[Othello]PC[]PB[a]PW[]RE[2]TI[0]{board}B[F5/-1.04/0.01]W[D6//0.01])").actions) == 2
+    assert one(f" (; GM[Othello]\n{board}\nB[F5]\nW[D6] ; ) ").error == ""
+
+
 def test_unknown_properties_are_kept():
     item = one(ggf(extra="XY[what (is) this?]Kind[z]"))
     assert (item.headers["XY"], item.headers["Kind"]) == ("what (is) this?", "z")

@@ -134,7 +134,7 @@ def ggf_form(game: Any) -> Form:
             raise PositionError(
                 f"TY[{text}]: a board of 10 x 10 without corners; Reversi is played here on square boards"
             )
-        if check_size(int(match[1][:4])) != size:
+        if match[1] != "0" and check_size(int(match[1][:4])) != size:  # 0 where a program leaves it to the board
             raise PositionError(f"TY[{text}]: a board of {match[1]} x {match[1]}, but this game has size={size}")
 
     def write(item: Item) -> str:
