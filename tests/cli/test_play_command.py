@@ -340,3 +340,8 @@ def test_moves_are_no_position(play):
     code, out, err = play([], "nim", "--moves", "1-4-2")
     assert (code, out) == (2, "")
     assert "--moves '1-4-2' is a position; --start begins from one" in err
+    for moves in ("4453 7", "4453 44"):
+        code, out, err = play([], "connect-four", "--moves", moves)
+        assert (code, out) == (2, "")
+    code, _, err = play([], "connect-four", "--moves", "4453 7")
+    assert "reads as moves and the value 7 (pons)" in err

@@ -133,6 +133,10 @@ class Table:
             actions = game.read_moves(moves, first)
         elif moves:
             item = read_one(game, moves)
+            if item.value is not None:
+                raise UserError(
+                    f"--moves {moves!r} reads as moves and the value {item.value:g} ({item.form}); give moves only"
+                )
             if item.start is not None:
                 first, self.start = item.start, game.format(item.start)
             if not item.actions and not game.same_position(item.state, first):
