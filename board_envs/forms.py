@@ -342,10 +342,7 @@ def write_text(game: Any, items: Iterable[Item], form: str) -> str:
 
 def play(game: Any, moves: str | Iterable[str], start: Any = None) -> tuple[tuple[int, ...], Any]:
     """Play moves (one text in the game's notation, or one text a move); return the actions and the last state."""
-    actions = game.read_moves(moves, start)
-    state = game.initial_state() if start is None else start
-    for action in actions:
-        state = game.step(state, action)
+    actions, state = game.play_moves(moves, start)
     return tuple(actions), state
 
 
@@ -360,11 +357,7 @@ def from_the_start(game: Any, item: Item, form: str) -> tuple[int, ...]:
 
 def names_of(game: Any, item: Item) -> list[str]:
     """Return an item's moves by name, one text a move."""
-    state = game.initial_state() if item.start is None else item.start
-    names = []
-    for action in item.actions:
-        names.append(game.action_to_text(state, action))
-        state = game.step(state, action)
+    names: list[str] = game.move_names(item.actions, game.states(item.actions, item.start))
     return names
 
 

@@ -113,10 +113,7 @@ class Game(Generic[S]):
 
     def from_moves(self, moves: str | Iterable[str], start: S | None = None) -> S:
         """Return the state after moves; arguments and errors are those of `read_moves`."""
-        state = self.initial_state() if start is None else start
-        for action in self.read_moves(moves, start):
-            state = self.step(state, action)
-        return state
+        return self.play_moves(moves, start)[1]
 
     def read_moves(self, moves: str | Iterable[str], start: S | None = None) -> list[int]:
         """Return the actions of a game's moves.
@@ -129,6 +126,10 @@ class Game(Generic[S]):
             IllegalActionError: a move is not readable or not legal; its number and text are named.
 
         """
+        return self.play_moves(moves, start)[0]
+
+    def play_moves(self, moves: str | Iterable[str], start: S | None = None) -> tuple[list[int], S]:
+        """Return the actions of a game's moves and the state they lead to; see `read_moves`."""
         state = self.initial_state() if start is None else start
         actions = []
         if not isinstance(moves, Iterable):
@@ -144,7 +145,26 @@ class Game(Generic[S]):
             except IllegalActionError as error:
                 raise IllegalActionError(f"move {number} ({move!r}): {error}") from None
             actions.append(action)
-        return actions
+        return actions, state
+
+    def states(self, actions: Iterable[int], start: S | None = None) -> list[S]:
+        """Return the states from `start` (None: initial) to the one after the last action, one more than actions.
+
+        Raises:
+            IllegalActionError: an action is not legal; its ply, counted from 1, is named.
+
+        """
+        states = [self.initial_state() if start is None else start]
+        try:
+            for action in actions:
+                states.append(self.step(states[-1], action))  # each needs the one before it
+        except IllegalActionError as error:
+            raise IllegalActionError(f"ply {len(states)}: {error}") from None
+        return states
+
+    def move_names(self, actions: Sequence[int], states: Sequence[S]) -> list[str]:
+        """Name actions as players do, one text each, given the states they were played in (see `states`)."""
+        return [self.action_to_text(state, action) for action, state in zip(actions, states, strict=False)]
 
     def _with_passes(self, moves: Iterable[str]) -> list[tuple[int, str]]:
         """Number the moves of a list; one that continues the move before it, as a pass does, is joined to that one."""
@@ -161,12 +181,8 @@ class Game(Generic[S]):
 
     def write_moves(self, actions: Iterable[int], start: S | None = None) -> str:
         """Write the actions of a game played from `start` (None: initial) as one text; `read_moves` is the inverse."""
-        state = self.initial_state() if start is None else start
-        moves = []
-        for action in actions:
-            moves.append(self.notation.action_to_text(state, action))
-            state = self.step(state, action)
-        return self.notation.join_moves(moves)
+        actions = list(actions)
+        return self.notation.join_moves(self.move_names(actions, self.states(actions, start)))
 
     def check_state(self, state: S) -> S:
         """Return the state if it is a legal position; else PositionError says why not."""

@@ -255,7 +255,7 @@ class Analysis:
             "value": seen(self.value),
             "moves": {self.name(action): seen((self.values or {}).get(action)) for action in game.legal_actions(state)},
             "best": [self.name(action) for action in self.best],
-            "line": line_texts(game, state, self.line),
+            "line": game.move_names(self.line, game.states(self.line, state)),
             "seconds": round(self.seconds, 3),
         }
         if sign < 0:
@@ -272,7 +272,7 @@ class Analysis:
                 "value": round(sign * found.value, 2),
                 "moves": {self.name(action): round(sign * value, 2) for action, value in found.values.items()},
                 "best": self.name(found.action),
-                "line": line_texts(game, state, list(found.line)),
+                "line": game.move_names(found.line, game.states(found.line, state)),
             }
         if self.plies is not None:
             data["plies"] = min((self.plies[action] for action in self.best), default=None)
@@ -341,15 +341,6 @@ def words(analysis: Analysis, action: int, value: float) -> str:
     return value_unit(analysis.game, analysis.unit).describe(value, plies)
 
 
-def line_texts(game: Game[Any], state: Any, actions: list[int]) -> list[str]:
-    """Write a line of play as moves."""
-    texts = []
-    for action in actions:
-        texts.append(game.action_to_text(state, action))
-        state = game.step(state, action)
-    return texts
-
-
 def number(value: float | None) -> float | int | None:
     """Return a whole number as an int."""
     return int(value) if value is not None and value == int(value) else value
@@ -391,7 +382,7 @@ def _show_values(analysis: Analysis, values: dict[int, float], sign: int) -> Non
         seen = sign * value
         table.add_row(Text(analysis.name(action)), f"{seen:+g}" if seen else "0", words(analysis, action, seen))
     console.print(table)
-    line = game.notation.join_moves(line_texts(game, analysis.state, analysis.line))
+    line = game.write_moves(analysis.line, analysis.state)
     console.print(f"best line: {line}", markup=False)
 
 
@@ -402,7 +393,7 @@ def _show_estimate(analysis: Analysis, estimate: SearchResult, sign: int) -> Non
     for action, value in sorted(estimate.values.items(), key=lambda item: -item[1]):
         table.add_row(Text(analysis.name(action)), f"about {sign * value:+.1f}")
     console.print(table)
-    line = game.notation.join_moves(line_texts(game, analysis.state, list(estimate.line)))
+    line = game.write_moves(estimate.line, analysis.state)
     console.print(f"expected line: {line}", markup=False)
 
 

@@ -142,9 +142,7 @@ class Table:
             if not item.actions and not game.same_position(item.state, first):
                 raise UserError(f"--moves {moves!r} is a position; --start begins from one")
             actions = list(item.actions)
-        self.states, self.actions = [first], []
-        for action in actions:
-            self.play(action)
+        self.states, self.actions = game.states(actions, first), actions
 
     def play(self, action: int) -> None:
         """Play an action."""

@@ -122,15 +122,12 @@ def _depths(depth: int, prune: bool, timed: bool) -> list[int]:
 def _whole_line(request: SearchRequest, state: Any, line: tuple[int, ...], depth: int) -> tuple[int, ...]:
     """Return the principal variation to its end: the table cuts lines short, so their ends are searched for."""
     game = request.game
-    moves = list(line)
-    for action in line:
-        state = game.step(state, action)
+    moves, state = list(line), game.states(line, state)[-1]
     while len(moves) < depth and not game.is_terminal(state):
         run_ = _Run(request)
         words, memory = root_arrays(game, state)
         run_.search(words, memory, depth - len(moves), False, -1, None)
         rest = run_.work.lines[0, 1 : 1 + run_.work.lines[0, 0]].tolist()
-        for action in rest:
-            state = game.step(state, action)
+        state = game.states(rest, state)[-1]
         moves.extend(rest)
     return tuple(moves)

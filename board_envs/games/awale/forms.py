@@ -47,11 +47,9 @@ def make_forms(game: Any) -> tuple[Form, ...]:
         yield Item(state=state, actions=actions)
 
     def write_letters(item: Item) -> str:
-        state, shown = game.initial_state(), []
-        for action in from_the_start(game, item, "letters"):
-            shown.append(LETTERS[game.current_player(state)][action])
-            state = game.step(state, action)
-        return "".join(shown)
+        actions = from_the_start(game, item, "letters")
+        seats = map(game.current_player, game.states(actions))
+        return "".join(LETTERS[seat][action] for seat, action in zip(seats, actions, strict=False))
 
     return (
         Form(

@@ -128,10 +128,8 @@ def play_game(
 
     """
     builders = [as_builder(builder) for builder in builders]
-    state = game.parse(start) if start else game.initial_state()
-    for action in opening:
-        state = game.step(state, action)
     actions = list(opening)
+    state = game.states(actions, game.parse(start) if start else None)[-1]
     seconds = [0.0, 0.0]
     agents: list[Agent] = []
     failed: tuple[Ending, int] | None = None

@@ -61,9 +61,7 @@ def read_openings(
             opening = Opening("" if initial else game.format(item.state), ())
         else:
             opening = Opening("" if item.start is None else game.format(item.start), item.actions[:plies])
-        state = game.parse(opening.start) if opening.start else game.initial_state()
-        for action in opening.actions:
-            state = game.step(state, action)
+        state = game.states(opening.actions, game.parse(opening.start) if opening.start else None)[-1]
         if game.is_terminal(state):
             report(item.line, f"the game is over after this opening ({game.format(state)})")
             continue

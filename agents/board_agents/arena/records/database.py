@@ -412,7 +412,6 @@ def _row(record: GameRecord, run_id: int, players: Mapping[str, int]) -> dict[st
     """Return a game's columns; RecordError if it does not replay to its end."""
     states = record.replay()
     game = record.make_game()
-    moves = [game.action_to_text(state, action) for state, action in zip(states, record.actions, strict=False)]
     won = record.winner in (Outcome.PLAYER_0, Outcome.PLAYER_1)
     return record.to_columns() | {
         "run_id": run_id,
@@ -422,7 +421,7 @@ def _row(record: GameRecord, run_id: int, players: Mapping[str, int]) -> dict[st
         "winner_id": players[record.agents[record.winner]] if won else None,
         "outcome": record.winner,
         "score": record.margin,
-        "moves": game.notation.join_moves(moves),
+        "moves": game.notation.join_moves(game.move_names(record.actions, states)),
         "plies": len(record.actions),
     }
 
@@ -432,15 +431,13 @@ def _record(row: Any, names: Mapping[int, str]) -> GameRecord:
     try:
         parameters = parameters_of(json.loads(row.parameters))
         game = make_game(row.game, **parameters)
-        state = game.parse(row.start) if row.start else game.initial_state()
+        start = game.parse(row.start) if row.start else None
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise RecordError(f"game {row.id} of the database: {error}") from error
     try:
-        actions = game.read_moves(row.moves, state)
+        actions, state = game.play_moves(row.moves, start)
     except IllegalActionError as error:
         raise RecordError(f"game {row.id} of the database, {error}") from error
-    for action in actions:
-        state = game.step(state, action)
     try:
         record = GameRecord.from_columns(
             row._mapping,

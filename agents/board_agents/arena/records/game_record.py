@@ -267,14 +267,13 @@ class GameRecord:
         """Return all states from the first to the last; RecordError if the record is not a game by the rules."""
         game = self.make_game()
         try:
-            states = [game.parse(self.start) if self.start else game.initial_state()]
+            start = game.parse(self.start) if self.start else None
         except PositionError as error:
             raise RecordError(f"the start of a record of {self.game}: {str(error)[:400]}") from error
         try:
-            for action in self.actions:
-                states.append(game.step(states[-1], action))
+            states = game.states(self.actions, start)
         except IllegalActionError as error:
-            raise RecordError(f"ply {len(states)} of a record of {self.game}: {error}") from error
+            raise RecordError(f"a record of {self.game}: {error}") from error
         self.check_end(game, states[-1])
         return states
 

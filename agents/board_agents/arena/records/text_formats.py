@@ -144,7 +144,7 @@ def write_transcript(record: GameRecord) -> str:
     """Return a game as lines "key: value"; the moves are in the game's own notation."""
     game = record.make_game()
     states = record.replay()
-    moves = [game.action_to_text(state, action) for state, action in zip(states, record.actions, strict=False)]
+    moves = game.notation.join_moves(game.move_names(record.actions, states))
     values: dict[str, Any] = {
         "game": record.game,
         "parameters": json.dumps(dict(record.parameters)),
@@ -161,7 +161,7 @@ def write_transcript(record: GameRecord) -> str:
         "final": _quoted(record.final),
         "version": _quoted(record.version),
         "headers": json.dumps(dict(record.headers)) if record.headers else "",
-        "moves": game.notation.join_moves(moves),  # last, so that moves that were cut off do not reach the end told
+        "moves": moves,  # last, so that moves that were cut off do not reach the end told
     }
     return "".join(f"{key}: {value}\n" for key, value in values.items() if value != "" or key == "moves")
 
@@ -204,10 +204,7 @@ def _from_values(values: Mapping[str, str]) -> GameRecord:
     given = json.loads(values.get("parameters", "{}"))
     game = board_envs.make_game(values["game"], **parameters_of(given))
     start = values.get("start", "")
-    state = game.parse(start) if start else game.initial_state()
-    actions = game.read_moves(values["moves"], state)
-    for action in actions:
-        state = game.step(state, action)
+    actions, state = game.play_moves(values["moves"], game.parse(start) if start else None)
     opening = values.get("opening", "0 plies, number 0").replace(",", "").split()
     seeds = values.get("seeds", "0 0").split()
     seconds = values.get("seconds", "0 0").split()

@@ -164,7 +164,7 @@ def replay_data(game: Game[Any], records: Sequence[GameRecord], chosen: Sequence
         frames = [
             [pool.setdefault(svg_shape(shape), len(pool)) for shape in picture(game, state).shapes] for state in states
         ]
-        moves = [game.action_to_text(state, action) for state, action in zip(states, record.actions, strict=False)]
+        moves = game.move_names(record.actions, states)
         seats = [game.current_player(state) for state in states[: len(moves)]]
         games.append(
             {
