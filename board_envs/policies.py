@@ -21,6 +21,11 @@ from typing import Any
 from board_envs.game import Game
 
 
+def is_agent(player: Any) -> bool:
+    """Whether a player is an agent object, one with ``act``; what a proxy looks up elsewhere counts."""
+    return hasattr(player, "act") and not isinstance(player, type)
+
+
 class _Declared:
     """A function with its kind declared; it can be called as before, and used as a decorator's result."""
 
@@ -90,10 +95,10 @@ def find_policy(policy: Any, game: Game[Any], make_agent: Callable[[str, Game[An
         return make_agent(policy, game)
     if isinstance(policy, (type, AgentBuilder)):
         built = policy(game)
-        if isinstance(built, (str, type, AgentBuilder)) or not (hasattr(built, "act") or callable(built)):
+        if isinstance(built, (str, type, AgentBuilder)) or not (is_agent(built) or callable(built)):
             raise TypeError(f"{what}: {policy!r} built {built!r}, which is neither an agent with act() nor a policy")
         policy = built
-    if isinstance(policy, BatchPolicy) or hasattr(policy, "act"):
+    if isinstance(policy, BatchPolicy) or is_agent(policy):
         return policy
     if not callable(policy):
         raise TypeError(

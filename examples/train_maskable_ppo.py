@@ -15,6 +15,8 @@ from __future__ import annotations
 import argparse
 import ast
 import sys
+import zipfile
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -28,6 +30,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecEnv
 from torch import nn
 
 from board_agents.arena import Ending, Result, tournament
+from board_agents.lowlevel.atomic_files import check_target, write_whole
 
 WORKERS = ("dummy", "spawn", "forkserver")
 
@@ -154,7 +157,17 @@ def train(
     return model, log
 
 
-def evaluate(path: str, env_id: str, parameters: dict[str, Any], opponent: str, games: int, seed: int = 0) -> Result:
+def is_model(path: Path) -> bool:
+    """Whether a file is a model of Stable-Baselines3: any other is not replaced."""
+    if not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as file:
+        return "_stable_baselines3_version" in file.namelist()
+
+
+def evaluate(
+    path: str | Path, env_id: str, parameters: dict[str, Any], opponent: str, games: int, seed: int = 0
+) -> Result:
     """Let a saved model play the opponent and random, through the arena's adapter for SB3 files.
 
     Raises:
@@ -194,8 +207,14 @@ def main() -> None:
     parser.add_argument("--cnn", action="store_true", help="convolutions instead of an MLP")
     parser.add_argument("--seed", type=int, default=0, help="of all chance (%(default)s)")
     parser.add_argument("--games", type=int, default=200, help="games of each pair in the tournament (%(default)s)")
-    parser.add_argument("--save", default="model.zip", help="the model's file (%(default)s)")
+    parser.add_argument("--save", type=Path, default="model.zip", help="the model's file, .zip (%(default)s)")
     arguments = parser.parse_args()
+    if arguments.save.suffix != ".zip":
+        parser.error(f"--save is a file that ends in .zip, not {arguments.save}")
+    try:
+        check_target(arguments.save, is_model)  # before the training, not after it
+    except OSError as error:
+        parser.error(str(error))
     parameters = dict(arguments.set)
     envs = make_envs(
         arguments.id, envs=arguments.envs, workers=arguments.workers, opponent=arguments.opponent,
@@ -205,7 +224,7 @@ def main() -> None:
         envs, arguments.steps, cnn=arguments.cnn, seed=arguments.seed, verbose=1, progress=sys.stderr.isatty()
     )
     envs.close()
-    model.save(arguments.save)
+    write_whole(arguments.save, model.save, ours=is_model)
     print(f"{len(log.results)} games, {log.illegal} illegal moves, mean result of the last 100: ", end="")
     print(f"{np.mean(log.results[-100:]):+.2f}", end="")
     print(f", mean regret of the last 1000 moves: {np.mean(log.regrets[-1000:]):.3f}" if log.regrets else "")

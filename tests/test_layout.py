@@ -85,3 +85,27 @@ def test_the_order_of_layers_has_no_exceptions():
     settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     assert "[tool.importlinter]" in settings
     assert "ignore_imports" not in settings
+
+
+IN_EVERY_GAME = {"rules", "notation", "forms", "draw", "open_spiel_form", "perfect_agent"}
+"""Modules that mean the same in each game's folder."""
+ANYWHERE = {"__init__", "registry", "_moved", "forms"}
+"""Modules that mean the same wherever they are."""
+
+
+def test_names_of_modules_are_unique_in_meaning():
+    places = {}
+    for module, path in MODULES.items():
+        places.setdefault(path.stem, []).append(re.sub(r"(?<=\.games\.)\w+", "*", module))
+    mixed = {
+        name: found
+        for name, found in places.items()
+        if name not in ANYWHERE and (len(set(found)) > 1 or (len(found) > 1 and name not in IN_EVERY_GAME))
+    }
+    assert not mixed
+
+
+def test_no_two_test_modules_have_one_name():
+    """pytest imports them by their names alone."""
+    names = [path.name for path in sorted((ROOT / "tests").rglob("*.py")) if path.name != "conftest.py"]
+    assert sorted(set(names)) == sorted(names)

@@ -91,6 +91,15 @@ def old_limits(method: F) -> F:
 
 
 @runtime_checkable
+class Preparable(Protocol):
+    """An oracle that compiles, or loads, on its first question; `warmup` asks for that beforehand."""
+
+    def prepare(self) -> None:
+        """Compile and load what the first question would wait for."""
+        ...
+
+
+@runtime_checkable
 class HasFreshValues(Protocol):
     """An oracle whose memory lets it answer more within its limits, the more it was asked before."""
 

@@ -17,7 +17,7 @@ from board_agents.oracle import Reduced
 from board_agents.specs import read_parameters, spec_parameters, split_name, unknown_name
 from board_agents.support import Support, load, own_support, support_of
 from board_envs.game import Game
-from board_envs.policies import AgentBuilder, BatchPolicy, agent_builder, find_policy
+from board_envs.policies import AgentBuilder, BatchPolicy, agent_builder, find_policy, is_agent
 from board_envs.registry import snake_name
 from board_envs.types import MissingExtraError, Oracle, SpecError
 
@@ -88,7 +88,7 @@ def make_agent(spec: str, game: Game[Any]) -> Agent:
         if ":" in name:
             return _agent_of_code(spec, name, rest, game)
     agent = _make("agent", spec, game, _agent_class)
-    if isinstance(agent, (str, type, AgentBuilder)) or not (hasattr(agent, "act") or callable(agent)):
+    if isinstance(agent, (str, type, AgentBuilder)) or not (is_agent(agent) or callable(agent)):
         raise SpecError(f"agent {spec!r} is {agent!r}, which is neither an agent with act() nor a policy")
     return _adapt(agent, game)
 
@@ -106,7 +106,7 @@ def _agent_of_code(spec: str, path: str, rest: str, game: Game[Any]) -> Agent:
     if not isinstance(given, (type, AgentBuilder)):
         if rest:
             raise SpecError(f"{label}: parameters are for classes and builders, {given!r} is neither")
-        return _as_agent_of(label, copy.deepcopy(given) if hasattr(given, "act") else given, game)
+        return _as_agent_of(label, copy.deepcopy(given) if is_agent(given) else given, game)
     parameters = read_parameters(label, rest, given)
     return _as_agent_of(label, agent_builder(functools.partial(given, **parameters)), game)
 
@@ -182,7 +182,7 @@ def as_agent(agent: Any, game: Game[Any]) -> Agent:
 
 def _adapt(policy: Any, game: Game[Any]) -> Agent:
     """Return an agent object from what `find_policy` found."""
-    if hasattr(policy, "act"):
+    if is_agent(policy):
         complete = isinstance(policy, Agent) and takes_state(policy)
         return cast(Agent, policy) if complete else AdaptedAgent(game, policy)
     return BatchAgent(game, policy) if isinstance(policy, BatchPolicy) else CallableAgent(game, policy)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from board_envs.envs.kernels import Policy, random_policy
 from board_envs.game import Game, is_action
-from board_envs.policies import BatchPolicy, find_policy
+from board_envs.policies import BatchPolicy, find_policy, is_agent
 from board_envs.random import Stream
 from board_envs.resolve import resolve
 from board_envs.types import IllegalActionError, Int8
@@ -201,7 +201,7 @@ def _make_one(opponent: Any, game: Game[Any]) -> OneOpponent:
     if is_random(opponent):
         return RandomOpponent(game)
     found = find_opponent(opponent, game)
-    return AgentOpponent(found, game) if hasattr(found, "act") else PolicyOpponent(found, game)
+    return AgentOpponent(found, game) if is_agent(found) else PolicyOpponent(found, game)
 
 
 def is_random(opponent: Any) -> bool:
@@ -252,7 +252,7 @@ class Players:
 
     def begin(self, number: int, row: int, seed: int) -> None:
         """Begin a row's game with a player."""
-        if number in self._outside and hasattr(self._found[self._outside[number]], "act"):
+        if number in self._outside and is_agent(self._found[self._outside[number]]):
             self._agent(number, row).reset(seed)
 
     def _agent(self, number: int, row: int) -> AgentOpponent:
@@ -273,7 +273,7 @@ class Players:
         player = self._found[self._outside[number]]
         n = self._game.num_actions
         answers: Any
-        if hasattr(player, "act"):
+        if is_agent(player):
             return np.array([self._agent(number, row).choose(state_of(row)) for row in rows.tolist()], np.int64)
         if isinstance(player, BatchPolicy):
             answers = ask_batch(player, boards, masks)
@@ -298,7 +298,7 @@ class Players:
 
     def set_state(self, saved: Any) -> None:
         """Go back to where `get_state` was called; ValueError if this is no answer of it."""
-        agents = {number for number, k in self._outside.items() if hasattr(self._found[k], "act")}
+        agents = {number for number, k in self._outside.items() if is_agent(self._found[k])}
         rows = range(self._rows)
         if not isinstance(saved, Mapping) or not all(
             isinstance(key, tuple) and len(key) == 2 and key[0] in agents and key[1] in rows for key in saved

@@ -4,7 +4,7 @@ Each raises AssertionError that says what is broken and in which position: `chec
 environment, and `perft` counts move sequences, to be compared with published figures.
 """
 
+from board_envs.testing.conformance import check_rules, perft
 from board_envs.testing.environments import check_env
-from board_envs.testing.rules import check_rules, perft
 
 __all__ = ["check_env", "check_rules", "perft"]

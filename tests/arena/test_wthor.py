@@ -119,6 +119,18 @@ def test_records_keep_a_file_byte_for_byte(file, tmp_path):
     assert not target.with_suffix(".jou").exists()
 
 
+@pytest.mark.parametrize(("form", "name"), [("wthor", "games.wtb"), ("sgf", "games.sgf"), ("moves", "games.txt")])
+def test_a_file_of_another_kind_is_not_overwritten(file, tmp_path, form, name):
+    records = list(read_wthor(file(wthor([random_moves(1)])), print))
+    target = tmp_path / name
+    target.write_text("a diary\n", encoding="utf-8")
+    with pytest.raises(FileExistsError, match=name):
+        export_games(target, records, form)
+    assert target.read_text(encoding="utf-8") == "a diary\n"
+    assert export_games(target, records, form, overwrite=True) == 1
+    assert export_games(target, records, form) == 1  # a file of this form is replaced
+
+
 def test_names_beside_a_file_are_not_overwritten(file, tmp_path):
     records = [replace(record, headers={}) for record in read_wthor(file(wthor([random_moves(1)])), print)]
     target = tmp_path / "new.wtb"

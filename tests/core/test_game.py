@@ -97,3 +97,26 @@ def test_a_pass_may_be_an_element_of_a_list():
     for name, moves in (("connect-four", ["4", "4", ","]), ("nim", ["1:1", ""]), ("awale", ["0", " "])):
         with pytest.raises(IllegalActionError, match=f"move {len(moves)} "):
             make_game(name).from_moves(moves)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_actions_become_states_and_names_in_one_way(name):
+    game, stream = make_game(name), Stream.seeded(5)
+    state, states, actions, names = game.initial_state(), [game.initial_state()], [], []
+    while not game.is_terminal(state) and len(actions) < 12:
+        legal = game.legal_actions(state)
+        actions.append(legal[stream.below(len(legal))])
+        names.append(game.action_to_text(state, actions[-1]))
+        state = game.step(state, actions[-1])
+        states.append(state)
+    assert all(map(game.same_position, game.states(actions), states))
+    assert game.move_names(actions, states) == names
+    played, end = game.play_moves(game.write_moves(actions))
+    assert played == actions
+    assert game.same_position(end, state)
+    rest = game.write_moves(actions[4:], states[4])
+    assert game.read_moves(rest, states[4]) == actions[4:]
+    assert game.same_position(game.from_moves(rest, states[4]), state)
+    assert game.states([], states[4]) == [states[4]]
+    with pytest.raises(IllegalActionError, match="ply 5: "):
+        game.states([*actions[:4], game.num_actions])

@@ -1,6 +1,7 @@
 """examples/train_maskable_ppo.py in the environment of the `train` extra: masks, workers, rewards, saved models."""
 
 import contextlib
+import zipfile
 
 import numpy as np
 import pytest
@@ -41,6 +42,26 @@ def test_without_masks_the_same_training_makes_illegal_moves():
     log = ppo.MoveLog()
     model.learn(3000, callback=log, use_masking=False)
     assert log.illegal > 0
+
+
+def test_files_of_others_are_not_replaced(tmp_path, monkeypatch, capsys):
+    """Said before the training; a model of an earlier run is replaced."""
+    target = tmp_path / "model.zip"
+    arguments = ["--steps", "64", "--envs", "1", "--games", "2", "--save", str(target)]
+    monkeypatch.setattr("sys.argv", ["train_maskable_ppo.py", *arguments])
+    monkeypatch.setattr(ppo, "make_envs", lambda *args, **kwargs: pytest.fail("trained before it looked at the file"))
+    with zipfile.ZipFile(target, "w") as file:
+        file.writestr("diary.txt", "mine")
+    before = target.read_bytes()
+    with pytest.raises(SystemExit, match="2"):
+        ppo.main()
+    assert "model.zip" in capsys.readouterr().err
+    assert target.read_bytes() == before
+    monkeypatch.undo()
+    model = ppo.MaskablePPO("MlpPolicy", ppo.make_envs(C4, envs=1), n_steps=64, device="cpu")
+    target.unlink()
+    model.save(target)
+    assert ppo.is_model(target)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])

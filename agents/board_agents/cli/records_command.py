@@ -83,7 +83,7 @@ def copy(
     elif file_of(target) is None or is_database(target):
         raise UserError(f"--form writes a file, not {target}")
     else:
-        written = export_games(target, records, form)
+        written = export_games(target, records, form, overwrite=overwrite)
     out().print(f"{written} games written to {target}", markup=False)
 
 

@@ -15,6 +15,7 @@ from rich.text import Text
 
 import board_envs
 from board_agents.cli.console import AsJson, Parameters, UserError, out, print_json, progress, read_game
+from board_agents.oracle import Preparable
 from board_agents.registry import agent_parameters, make_agent, make_oracle
 from board_agents.support import support_of
 from board_envs import _code_cache
@@ -117,9 +118,8 @@ def _ask_agent(game: Game[Any], spec: str) -> None:
 
 def _ask_oracle(game: Game[Any]) -> None:
     oracle = make_oracle(game)
-    prepare = getattr(oracle, "prepare", None)
-    if prepare is not None:
-        prepare()
+    if isinstance(oracle, Preparable):
+        oracle.prepare()
     for state in _last_positions(game):
         oracle.action_values(state)
 

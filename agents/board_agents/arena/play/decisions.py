@@ -16,7 +16,7 @@ from board_agents.agent import Agent, InputEndedError, close_agent, observation_
 from board_agents.arena.records.game_record import Ending, GameRecord
 from board_agents.registry import as_agent
 from board_envs.game import Game
-from board_envs.policies import AgentBuilder, agent_builder
+from board_envs.policies import AgentBuilder, agent_builder, is_agent
 from board_envs.types import IllegalActionError, MissingExtraError, SpecError
 
 Builder: TypeAlias = str | Agent | Callable[..., Any]
@@ -77,7 +77,7 @@ def build_agent(player: Builder, game: Game[Any]) -> Agent:
 
     """
     player = as_builder(player)
-    if hasattr(player, "act") and not isinstance(player, type):
+    if is_agent(player):
         try:
             player = copy.deepcopy(player)
         except Exception as error:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from board_agents.arena.records.game_record import GameRecord, RecordError
-from board_agents.lowlevel.atomic_files import write_whole
+from board_agents.lowlevel.atomic_files import check_target, write_whole
 from board_envs.forms import Item, find_form, read_file, write_text
 from board_envs.game import Game
 from board_envs.types import Outcome, PositionError
@@ -114,12 +115,19 @@ def item_of(record: GameRecord) -> Item:
     )
 
 
-def export_games(target: str | Path, records: Iterable[GameRecord], form: str) -> int:
+def export_games(target: str | Path, records: Iterable[GameRecord], form: str, *, overwrite: bool = False) -> int:
     """Write records in a form, the file whole or not at all; return how many.
+
+    Args:
+        target: the file. One that reads in this form is replaced; of those written beside it (names) none.
+        records: games of one game and size; each is replayed.
+        form: the form's name.
+        overwrite: replace a file that does not read in this form, too.
 
     Raises:
         RecordError: the records are of several games or sizes, or the form cannot say one of them (it is named).
         SpecError: the game has no such form, or it is not written.
+        OSError: the file cannot be written (FileExistsError: it is of another kind); it is named and left as it was.
 
     """
     kept = list(records)
@@ -128,23 +136,41 @@ def export_games(target: str | Path, records: Iterable[GameRecord], form: str) -
         raise RecordError(f"{target}: a file of form {form} holds games of one game and size, not of {len(games)}")
     game = games.pop()
     chosen = find_form(game, form)
+    ours = None if overwrite else _reads_as(game, form)
+    check_target(Path(target), ours)
     items = [item_of(record) for record in kept]
     try:
         if chosen.write_file is not None:
-            _write_files(Path(target), chosen.write_file(items), chosen.suffixes[0])
+            _write_files(Path(target), chosen.write_file(items), chosen.suffixes[0], ours)
         else:
             text = write_text(game, items, form)
-            write_whole(target, lambda path: path.write_text(text, encoding="utf-8"))
+            write_whole(target, lambda path: path.write_text(text, encoding="utf-8"), ours=ours)
     except PositionError as error:
         raise RecordError(f"{target}: {error}") from error
     return len(items)
 
 
-def _write_files(target: Path, contents: Mapping[str, bytes], own: str) -> None:
+def _reads_as(game: Game[Any], form: str) -> Callable[[Path], bool]:
+    """Return a function that tells whether all of a file reads in a form."""
+
+    def check(path: Path) -> bool:
+        try:
+            return not any(item.error for item in read_file(game, path, form))
+        except PositionError:
+            return False
+
+    return check
+
+
+def _write_files(target: Path, contents: Mapping[str, bytes], own: str, ours: Callable[[Path], bool] | None) -> None:
     """Write a file and those that belong beside it; RecordError, and nothing is written, if others are there."""
     files = {target if ending == own else target.with_suffix(ending): data for ending, data in contents.items()}
     for path, data in files.items():
         if path != target and path.exists() and path.read_bytes() != data:
             raise RecordError(f"{path} is there already, and {target} needs another; choose another name")
     for path, data in files.items():
-        write_whole(path, lambda part, data=data: part.write_bytes(data))  # type: ignore[misc]  # a default binds data
+        write_whole(path, partial(_write_bytes, data), ours=ours if path == target else None)
+
+
+def _write_bytes(data: bytes, path: Path) -> None:
+    path.write_bytes(data)
