@@ -82,7 +82,7 @@ def test_deep_searches_with_a_table_have_the_values_of_searches_without(game):
             words, memory = compiled.root_arrays(game, state)
             for depth in (6, 4, 6):
                 begin(work, words)
-                kernel(memory, depth, True, False, 10**9, -1, *work)
+                kernel(memory, work, depth, True, False, 10**9, -1)
                 assert work.status[MODE] == DONE
                 results.append((depth, int(work.status[ROOT_BEST]), int(work.status[ROOT_ACTION])))
         assert len(set(results)) == 2, results
@@ -99,7 +99,7 @@ def test_a_search_stopped_anywhere_goes_on_to_the_same_end():
             begin(work, words)
             calls = 0
             while work.status[MODE] != DONE:
-                kernel(memory, 4, True, True, limit, -1, *work)
+                kernel(memory, work, 4, True, True, limit, -1)
                 calls += 1
             exact = np.flatnonzero(work.root_exact).tolist()
             ends.append((int(work.status[NODES]), exact, work.root_scores[exact].tolist(), work.lines[0].tolist()))

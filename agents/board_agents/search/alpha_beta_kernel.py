@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from board_agents.search.evaluations import named_evaluation, win_value
 from board_agents.search.interpreted import SCALE
-from board_envs._bits import ONE, ZERO, as_int
-from board_envs._jit import Kernel, jitable, kernel
+from board_envs._bits import ONE, ZERO, as_int, borrowed
+from board_envs._jit import Kernel, inlined, jitable, kernel
 from board_envs.game import Game
 from board_envs.random import mix
 from board_envs.types import Words
@@ -116,19 +116,152 @@ def make_leaf(game: Game[Any], evaluation: str) -> Callable[[Any, int, int], int
     return leaf
 
 
+@inlined
+def keep_line(work: Workspace, ply: int, action: int) -> None:
+    """Make the line from `ply` the action and the line from the ply after it."""
+    lines = work.lines
+    length = lines[ply + 1, 0]
+    lines[ply, 0] = length + 1
+    lines[ply, 1] = action
+    for i in range(1, length + 1):
+        lines[ply, i + 1] = lines[ply + 1, i]
+
+
+@inlined
+def probe(work: Workspace, ply: int, left: int) -> tuple[bool, int]:
+    """Look the position with hash keys[ply] up, `left` levels to go: (whether the entry answers it, its score).
+
+    The entry's action becomes the first to try.
+    """
+    key, frame = work.keys[ply], work.frames[ply]
+    entry = work.table[key & np.uint64(work.table.shape[0] - 1)]
+    if entry[0] != as_int(key) or entry[2] == 0:
+        return False, 0
+    frame[_TABLE_ACTION] = entry[3]
+    if ply == 0 or entry[2] >> 3 != left:
+        return False, 0
+    kind, found = entry[2] & 3, entry[1]
+    answers = (
+        kind == _EXACT or (kind == _LOWER and found >= frame[_BETA]) or (kind == _UPPER and found <= frame[_ALPHA])
+    )
+    if answers:
+        frame[_HORIZON] = (entry[2] >> 2) & 1
+    return answers, found
+
+
+@inlined
+def store(work: Workspace, ply: int, left: int, value: int) -> None:
+    """Keep the score of the position with hash keys[ply], searched `left` levels deep."""
+    key, frame = work.keys[ply], work.frames[ply]
+    kind = _EXACT
+    if value <= frame[_LOW]:
+        kind = _UPPER
+    elif value >= frame[_HIGH]:
+        kind = _LOWER
+    entry = work.table[key & np.uint64(work.table.shape[0] - 1)]
+    entry[0] = as_int(key)
+    entry[1] = value
+    entry[2] = (left << 3) | (frame[_HORIZON] << 2) | kind
+    entry[3] = frame[_BEST_ACTION]
+
+
+@inlined
+def learn(work: Workspace, ply: int, left: int) -> None:
+    """Remember the action that cut, for killers and history."""
+    frame, killers = work.frames[ply], work.killers
+    action = frame[_BEST_ACTION]
+    if killers[ply, 0] != action:
+        killers[ply, 1] = killers[ply, 0]
+        killers[ply, 0] = action
+    work.history[frame[_MOVER], action] += left * left
+
+
+@inlined
+def select(work: Workspace, ply: int, first_action: int) -> None:
+    """Bring the most promising action left to the front; the first of equals, so that the order is fixed."""
+    frame, moves, killers = work.frames[ply], work.moves, work.killers
+    place, mover = frame[_NEXT], frame[_MOVER]
+    chosen = place
+    chosen_rank = -1
+    for k in range(place, frame[_COUNT]):
+        action = moves[ply, k]
+        rank = work.history[mover, action]
+        if action == frame[_TABLE_ACTION] or (ply == 0 and action == first_action):
+            rank = INFINITY
+        elif action == killers[ply, 0]:
+            rank = INFINITY - 1
+        elif action == killers[ply, 1]:
+            rank = INFINITY - 2
+        if rank > chosen_rank:
+            chosen_rank = rank
+            chosen = k
+    action = moves[ply, chosen]
+    for k in range(chosen, place, -1):
+        moves[ply, k] = moves[ply, k - 1]
+    moves[ply, place] = action
+
+
+@inlined
+def open_window(work: Workspace, ply: int, prune: bool, all_ties: bool) -> int:
+    """Take the action in front, set the window in which the position after it is searched, and return the action."""
+    frame, child, status = work.frames[ply], work.frames[ply + 1], work.status
+    action = work.moves[ply, frame[_NEXT]]
+    frame[_NEXT] += 1
+    child[_ALPHA] = frame[_ALPHA]
+    child[_BETA] = frame[_BETA]
+    if prune and ply == 0 and status[ROOT_ACTION] >= 0:
+        # An equal score matters if it is wanted, or if this action comes before the best one so far.
+        slack = 1 if all_ties or action < status[ROOT_ACTION] else 0
+        if frame[_MOVER] == 0:
+            child[_ALPHA] = status[ROOT_BEST] - slack
+        else:
+            child[_BETA] = status[ROOT_BEST] + slack
+    child[_LOW] = child[_ALPHA]
+    child[_HIGH] = child[_BETA]
+    return action
+
+
+@inlined
+def take_at_root(work: Workspace, value: int) -> None:
+    """Take the score of a root action."""
+    frame, child, status = work.frames[0], work.frames[1], work.status
+    action, mover = work.moves[0, frame[_NEXT] - 1], frame[_MOVER]
+    # Outside its window a score is only a bound, and says that the action is not the best.
+    if (mover == 0 and value > child[_LOW]) or (mover == 1 and value < child[_HIGH]):
+        work.root_scores[action] = value
+        work.root_exact[action] = 1
+        better = value > frame[_BEST] if mover == 0 else value < frame[_BEST]
+        if better or (value == frame[_BEST] and action < status[ROOT_ACTION]):
+            frame[_BEST] = value
+            frame[_BEST_ACTION] = action
+            status[ROOT_BEST] = value
+            status[ROOT_ACTION] = action
+            keep_line(work, 0, action)
+
+
+@inlined
+def take(work: Workspace, ply: int, value: int, prune: bool) -> None:
+    """Take the score of an action below the root."""
+    frame = work.frames[ply]
+    action, mover = work.moves[ply, frame[_NEXT] - 1], frame[_MOVER]
+    if value <= frame[_BEST] if mover == 0 else value >= frame[_BEST]:
+        return
+    frame[_BEST] = value
+    frame[_BEST_ACTION] = action
+    keep_line(work, ply, action)
+    if prune:
+        if mover == 0 and value > frame[_ALPHA]:
+            frame[_ALPHA] = value
+        elif mover == 1 and value < frame[_BETA]:
+            frame[_BETA] = value
+
+
 @functools.cache
 def make_search(game: Game[Any], evaluation: str) -> Kernel[Any, None]:
     """Return the search with a named evaluation; see `search` inside."""
     rules = game.rules
-    unpack, pack, step, nth, count, to_play, find_winner = (
-        rules.unpack,
-        rules.pack,
-        rules.step,
-        rules.nth,
-        rules.count,
-        rules.to_play,
-        rules.winner,
-    )
+    unpack, pack, step, nth, count = rules.unpack, rules.pack, rules.step, rules.nth, rules.count
+    to_play, find_winner = rules.to_play, rules.winner
     leaf = make_leaf(game, evaluation)
     number_of_words = rules.words
     # A position's value must not depend on how it was reached, or the table would mix things up.
@@ -141,33 +274,60 @@ def make_search(game: Game[Any], evaluation: str) -> Kernel[Any, None]:
             value = mix(value ^ words[i])
         return value >> ONE  # so that it fits a signed integer
 
-    @jitable
-    def keep_line(lines: NDArray[np.int64], ply: int, action: int) -> None:
-        """Make the line from `ply` the action and the line from the ply after it."""
-        length = lines[ply + 1, 0]
-        lines[ply, 0] = length + 1
-        lines[ply, 1] = action
-        for i in range(1, length + 1):
-            lines[ply, i + 1] = lines[ply + 1, i]
+    @inlined
+    def best_leaf(work: Workspace, ply: int, state: Any, prune: bool) -> tuple[int, int]:
+        """Return the score of a position below which are only leaves, which get no frames, and how many were seen."""
+        frame = work.frames[ply]
+        mover, best, seen = frame[_MOVER], frame[_BEST], 0
+        for k in range(frame[_COUNT]):
+            action = nth(state, k)
+            child = step(state, action)
+            winner = find_winner(child)
+            seen += 1
+            if winner < 0:
+                frame[_HORIZON] = 1
+            score = leaf(child, winner, 0)
+            if (mover == 0 and score > best) or (mover == 1 and score < best):
+                best = score
+                work.lines[ply, 0] = 1
+                work.lines[ply, 1] = action
+                if prune and ((mover == 0 and best >= frame[_BETA]) or (mover == 1 and best <= frame[_ALPHA])):
+                    break
+        return best, seen
+
+    @inlined
+    def enter(work: Workspace, memory: Words, ply: int, left: int, prune: bool) -> tuple[int, int, int]:
+        """Enter the position stack[ply]: (the mode that follows, its score if that is _TAKE, positions seen)."""
+        frame = work.frames[ply]
+        state = unpack(work.stack[ply], memory)
+        work.lines[ply, 0] = 0
+        if ply > 0:
+            winner = find_winner(state)
+            if winner >= 0 or left == 0:
+                frame[_HORIZON] = 1 if winner < 0 else 0
+                return _TAKE, leaf(state, winner, left), 1
+        frame[_HORIZON] = 0
+        frame[_TABLE_ACTION] = -1
+        if has_table and prune and left >= 2:
+            work.keys[ply] = hash_of(work.stack[ply])
+            answers, value = probe(work, ply, left)
+            if answers:
+                return _TAKE, value, 1
+        mover = to_play(state)
+        frame[_MOVER] = mover
+        frame[_COUNT] = count(state)
+        frame[_NEXT] = 0
+        frame[_BEST] = -INFINITY if mover == 0 else INFINITY
+        frame[_BEST_ACTION] = -1
+        if left == 1 and ply > 0:
+            value, seen = best_leaf(work, ply, state, prune)
+            return _TAKE, value, 1 + seen
+        for k in range(frame[_COUNT]):
+            work.moves[ply, k] = nth(state, k)
+        return _CHOOSE, 0, 1
 
     def search(
-        memory: Words,
-        levels: int,
-        prune: bool,
-        all_ties: bool,
-        node_limit: int,
-        first_action: int,
-        stack: Words,
-        keys: Words,
-        frames: NDArray[np.int64],
-        moves: NDArray[np.int64],
-        lines: NDArray[np.int64],
-        killers: NDArray[np.int64],
-        history: NDArray[np.int64],
-        table: NDArray[np.int64],
-        status: NDArray[np.int64],
-        root_scores: NDArray[np.int64],
-        root_exact: NDArray[np.int8],
+        memory: Words, work: Workspace, levels: int, prune: bool, all_ties: bool, node_limit: int, first_action: int
     ) -> None:
         """Search the unfinished position in stack[0] `levels` plies deep, or go on where `status` says.
 
@@ -175,175 +335,45 @@ def make_search(game: Game[Any], evaluation: str) -> Kernel[Any, None]:
         every root action is exact. `first_action` is tried first at the root; the choice among equals is the first
         action all the same. With `all_ties` every root action as good as the best is exact.
         """
-        ply = status[PLY]
-        mode = status[MODE]
-        value = status[VALUE]
+        memory, work = borrowed(memory), borrowed(work)
+        status, frames = work.status, work.frames
+        ply, mode, value = status[PLY], status[MODE], status[VALUE]
         nodes = 0
-        slots = np.uint64(table.shape[0] - 1)
-        while mode != DONE:
-            if nodes >= node_limit:
-                break
+        while mode != DONE and nodes < node_limit:
             frame = frames[ply]
             left = levels - ply
             if mode == _ENTER:
-                nodes += 1
-                state = unpack(stack[ply], memory)
-                lines[ply, 0] = 0
-                if ply > 0:
-                    winner = find_winner(state)
-                    if winner >= 0 or left == 0:
-                        value = leaf(state, winner, left)
-                        frame[_HORIZON] = 1 if winner < 0 else 0
-                        ply -= 1
-                        mode = _TAKE
-                        continue
-                frame[_HORIZON] = 0
-                frame[_TABLE_ACTION] = -1
-                if has_table and prune and left >= 2:
-                    key = hash_of(stack[ply])
-                    keys[ply] = key
-                    entry = table[key & slots]
-                    if entry[0] == as_int(key) and entry[2] != 0:
-                        frame[_TABLE_ACTION] = entry[3]
-                        kind = entry[2] & 3
-                        if ply > 0 and entry[2] >> 3 == left:
-                            found = entry[1]
-                            if (
-                                kind == _EXACT
-                                or (kind == _LOWER and found >= frame[_BETA])
-                                or (kind == _UPPER and found <= frame[_ALPHA])
-                            ):
-                                value = found
-                                frame[_HORIZON] = (entry[2] >> 2) & 1
-                                ply -= 1
-                                mode = _TAKE
-                                continue
-                mover = to_play(state)
-                frame[_MOVER] = mover
-                frame[_COUNT] = count(state)
-                frame[_NEXT] = 0
-                frame[_BEST] = -INFINITY if mover == 0 else INFINITY
-                frame[_BEST_ACTION] = -1
-                if left == 1 and ply > 0:
-                    # Nothing but leaves below: no frames for them.
-                    best = frame[_BEST]
-                    for k in range(frame[_COUNT]):
-                        action = nth(state, k)
-                        child = step(state, action)
-                        winner = find_winner(child)
-                        nodes += 1
-                        if winner < 0:
-                            frame[_HORIZON] = 1
-                        score = leaf(child, winner, 0)
-                        if (mover == 0 and score > best) or (mover == 1 and score < best):
-                            best = score
-                            lines[ply, 0] = 1
-                            lines[ply, 1] = action
-                            if prune and (
-                                (mover == 0 and best >= frame[_BETA]) or (mover == 1 and best <= frame[_ALPHA])
-                            ):
-                                break
-                    value = best
+                mode, value, seen = enter(work, memory, ply, left, prune)
+                nodes += seen
+                if mode == _TAKE:
                     ply -= 1
-                    mode = _TAKE
-                    continue
-                for k in range(frame[_COUNT]):
-                    moves[ply, k] = nth(state, k)
-                mode = _CHOOSE
-            elif mode == _CHOOSE:
-                place = frame[_NEXT]
-                mover = frame[_MOVER]
-                if place == frame[_COUNT] or frame[_ALPHA] >= frame[_BETA]:
-                    # This position is finished.
-                    value = frame[_BEST]
-                    if has_table and prune and left >= 2:
-                        kind = _EXACT
-                        if value <= frame[_LOW]:
-                            kind = _UPPER
-                        elif value >= frame[_HIGH]:
-                            kind = _LOWER
-                        entry = table[keys[ply] & slots]
-                        entry[0] = as_int(keys[ply])
-                        entry[1] = value
-                        entry[2] = (left << 3) | (frame[_HORIZON] << 2) | kind
-                        entry[3] = frame[_BEST_ACTION]
-                    if prune and place < frame[_COUNT]:
-                        action = frame[_BEST_ACTION]
-                        if killers[ply, 0] != action:
-                            killers[ply, 1] = killers[ply, 0]
-                            killers[ply, 0] = action
-                        history[mover, action] += left * left
-                    if ply == 0:
-                        mode = DONE
-                    else:
-                        ply -= 1
-                        mode = _TAKE
-                    continue
-                if prune:
-                    # The most promising action left comes to `place`; the first of equals, so the order is fixed.
-                    chosen = place
-                    chosen_rank = -1
-                    for k in range(place, frame[_COUNT]):
-                        action = moves[ply, k]
-                        rank = history[mover, action]
-                        if action == frame[_TABLE_ACTION] or (ply == 0 and action == first_action):
-                            rank = INFINITY
-                        elif action == killers[ply, 0]:
-                            rank = INFINITY - 1
-                        elif action == killers[ply, 1]:
-                            rank = INFINITY - 2
-                        if rank > chosen_rank:
-                            chosen_rank = rank
-                            chosen = k
-                    action = moves[ply, chosen]
-                    for k in range(chosen, place, -1):
-                        moves[ply, k] = moves[ply, k - 1]
-                    moves[ply, place] = action
-                action = moves[ply, place]
-                frame[_NEXT] = place + 1
-                child_frame = frames[ply + 1]
-                child_frame[_ALPHA] = frame[_ALPHA]
-                child_frame[_BETA] = frame[_BETA]
-                if prune and ply == 0 and status[ROOT_ACTION] >= 0:
-                    # An equal score matters if it is wanted, or if this action comes before the best one so far.
-                    slack = 1 if all_ties or action < status[ROOT_ACTION] else 0
-                    if mover == 0:
-                        child_frame[_ALPHA] = status[ROOT_BEST] - slack
-                    else:
-                        child_frame[_BETA] = status[ROOT_BEST] + slack
-                child_frame[_LOW] = child_frame[_ALPHA]
-                child_frame[_HIGH] = child_frame[_BETA]
-                pack(step(unpack(stack[ply], memory), action), stack[ply + 1])
-                ply += 1
-                mode = _ENTER
-            else:
+            elif mode == _TAKE:
                 # `value` is the score of the position at ply + 1, reached by the action before `_NEXT`.
-                action = moves[ply, frame[_NEXT] - 1]
-                mover = frame[_MOVER]
                 frame[_HORIZON] |= frames[ply + 1, _HORIZON]
-                better = value > frame[_BEST] if mover == 0 else value < frame[_BEST]
                 mode = _CHOOSE
                 if ply == 0:
-                    # Outside its window a score is only a bound, and says that the action is not the best.
-                    if (mover == 0 and value > frames[1, _LOW]) or (mover == 1 and value < frames[1, _HIGH]):
-                        root_scores[action] = value
-                        root_exact[action] = 1
-                        if better or (value == frame[_BEST] and action < status[ROOT_ACTION]):
-                            frame[_BEST] = value
-                            frame[_BEST_ACTION] = action
-                            status[ROOT_BEST] = value
-                            status[ROOT_ACTION] = action
-                            keep_line(lines, 0, action)
-                    continue
-                if better:
-                    frame[_BEST] = value
-                    frame[_BEST_ACTION] = action
-                    keep_line(lines, ply, action)
-                    if prune:
-                        if mover == 0 and value > frame[_ALPHA]:
-                            frame[_ALPHA] = value
-                        elif mover == 1 and value < frame[_BETA]:
-                            frame[_BETA] = value
+                    take_at_root(work, value)
+                else:
+                    take(work, ply, value, prune)
+            elif frame[_NEXT] == frame[_COUNT] or frame[_ALPHA] >= frame[_BETA]:
+                # This position is finished.
+                value = frame[_BEST]
+                if has_table and prune and left >= 2:
+                    store(work, ply, left, value)
+                if prune and frame[_NEXT] < frame[_COUNT]:
+                    learn(work, ply, left)
+                if ply == 0:
+                    mode = DONE
+                else:
+                    ply -= 1
+                    mode = _TAKE
+            else:
+                if prune:
+                    select(work, ply, first_action)
+                action = open_window(work, ply, prune, all_ties)
+                pack(step(unpack(work.stack[ply], memory), action), work.stack[ply + 1])
+                ply += 1
+                mode = _ENTER
         status[PLY] = ply
         status[MODE] = mode
         status[VALUE] = value

@@ -101,7 +101,7 @@ class _Run:
         begin(self.work, words)
         while self.work.status[MODE] != DONE:
             chunk = _LONG_CHUNK if deadline is None else _CHUNK
-            arguments = (memory, depth, self.prune, all_ties, chunk, first, *self.work)
+            arguments = (memory, self.work, depth, self.prune, all_ties, chunk, first)
             before = int(self.work.status[NODES])
             self.kernel(*arguments)
             self.nodes += int(self.work.status[NODES]) - before
