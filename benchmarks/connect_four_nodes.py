@@ -20,8 +20,8 @@ NODES = 144_808_532
 def main() -> None:
     game = make_game("connect-four")
     # Compiles, or loads what was compiled.
-    ConnectFourSolver(game, table_megabytes=1).score(game.from_moves("44444437777771"))
-    solver = ConnectFourSolver(game, table_megabytes=64)
+    ConnectFourSolver(game, megabytes=1).score(game.from_moves("44444437777771"))
+    solver = ConnectFourSolver(game, megabytes=64)
     began = time.process_time()
     score = solver.score(game.initial_state())
     seconds = time.process_time() - began

@@ -29,6 +29,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 _lock = threading.RLock()
 _pending: list[Callable[[], None]] = []
 """What numba has to be told once it is imported."""
+_compiled: list[Any] = []
+"""Compiled forms of jitables, to which numba's types hold weak references only."""
 _INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Options of functions that only compiled code calls: an entry from Python would only take time to compile."""
 _PATIENCE = 1.0
@@ -50,9 +52,13 @@ def inlined(function: F) -> F:
 
 def _callable_compiled(function: F, **options: bool) -> F:
     def register() -> None:
-        from numba.extending import register_jitable
+        import numba
+        from numba.core.typing.templates import infer_global
 
-        register_jitable(**_INNER, **options)(function)
+        # One compilation for each signature: numba's register_jitable makes one for each kind of caller, too.
+        compiled = numba.njit(error_model="numpy", **_INNER, **options)(function)
+        _compiled.append(compiled)
+        infer_global(function, numba.types.Dispatcher(compiled))
 
     _pending.append(register)
     return function

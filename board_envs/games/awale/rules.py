@@ -463,7 +463,10 @@ def make_rules(pits: int, seeds: int, ruleset: str) -> Rules[State]:
         if length < state.history.shape[0]:
             return step_with_room(state, action)
         history = np.zeros((2 * length + SPARE, 2), np.uint64)
-        history[:length] = state.history
+        # Element by element: numba compiles seconds of error messages for the assignment of a slice.
+        for i in range(length):
+            history[i, 0] = state.history[i, 0]
+            history[i, 1] = state.history[i, 1]
         return step_with_room(with_memory(state, history, state.start, length), action)
 
     @jitable
