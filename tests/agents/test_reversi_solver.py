@@ -12,8 +12,9 @@ import pytest
 pytest.importorskip("numba")
 
 from board_agents.games.reversi import ReversiOracle
-from board_agents.games.reversi.endgame_kernels import GUESS, MEMORY_WORDS, ORDERED, STACK, make_search, row_start
+from board_agents.games.reversi.endgame_kernels import make_search
 from board_agents.games.reversi.endgame_oracle import GUESSED
+from board_agents.games.reversi.endgame_workspace import GUESS, MEMORY_WORDS, ORDERED, STACK, row_start
 from board_agents.games.reversi.stability import make_stable
 from board_agents.search.exhaustive import ExhaustiveOracle
 from board_envs import make_game

@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from board_agents.games.reversi.endgame_kernels import (
+from board_agents.games.reversi.endgame_kernels import make_search
+from board_agents.games.reversi.endgame_table import BUCKET
+from board_agents.games.reversi.endgame_workspace import (
     BONUS,
-    BUCKET,
     BUSY,
     BUSY_BITS,
     CONTEXT,
@@ -30,7 +31,6 @@ from board_agents.games.reversi.endgame_kernels import (
     SHIFT,
     STOP,
     TABLE,
-    make_search,
 )
 from board_agents.games.reversi.move_ordering import make_context, make_ordering
 from board_agents.games.reversi.pattern_evaluation import UNIT, shipped_evaluation

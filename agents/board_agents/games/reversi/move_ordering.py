@@ -6,7 +6,7 @@ import functools
 
 import numpy as np
 
-from board_agents.games.reversi.endgame_kernels import Ordering
+from board_agents.games.reversi.endgame_workspace import Ordering
 from board_agents.games.reversi.pattern_evaluation import SCRATCH_WORDS, UNIT, Evaluation, estimate
 from board_agents.lowlevel.instructions import load
 from board_envs._bits import ONE, ZERO, as_int, lowest, popcount

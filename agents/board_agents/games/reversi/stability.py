@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from board_envs._bits import popcount
 from board_envs._jit import jitable
 from board_envs.games.reversi.rules import board_mask
 
@@ -82,3 +83,26 @@ def make_stable(size: int) -> Callable[[np.uint64, np.uint64], np.uint64]:
             found = more
 
     return stable
+
+
+def _stability_bar(empties: int) -> int:
+    """Least alpha at which counting stable discs pays with that many empty squares; found by trial."""
+    return 99 if empties < 5 else 2 * empties - 6 if empties < 24 else 40
+
+
+@functools.cache
+def make_stability_bound(size: int) -> Callable[[np.uint64, np.uint64, int, int], int]:
+    """Return an upper bound of a position's value, jitable: (own, other, alpha, empty squares).
+
+    Stable discs are counted if there may be enough of them for a bound <= alpha; otherwise it is more than any value.
+    """
+    stable, cells = make_stable(size), size * size
+    bars = np.array([_stability_bar(n) for n in range(65)], np.int64)
+
+    @jitable
+    def stability_bound(own: np.uint64, other: np.uint64, alpha: int, n: int) -> int:
+        if alpha >= bars[n]:
+            return cells - 2 * popcount(stable(other, own))
+        return 2 * cells
+
+    return stability_bound
