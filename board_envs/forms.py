@@ -346,6 +346,21 @@ def play(game: Any, moves: str | Iterable[str], start: Any = None) -> tuple[tupl
     return tuple(actions), state
 
 
+_TUPLES = re.compile(r"\s*(?P<move>\([^()]*\))\s*,?", re.ASCII)
+
+
+def split_tuples(text: str) -> list[str]:
+    """Cut moves such as "(0, 3) (2, 1)" at their parentheses; IllegalActionError for anything between them."""
+    moves, at, text = [], 0, text.strip()
+    while at < len(text):
+        match = _TUPLES.match(text, at)
+        if match is None:
+            raise IllegalActionError(f"{short(text)}: no move in parentheses at character {at + 1}")
+        moves.append(match["move"])
+        at = match.end()
+    return moves
+
+
 def from_the_start(game: Any, item: Item, form: str) -> tuple[int, ...]:
     """Return an item's actions; PositionError if they begin elsewhere than where the game begins."""
     if item.start is not None:

@@ -321,6 +321,20 @@ def is_action(action: Any, n: int) -> bool:
     return isinstance(action, (int, np.integer)) and not isinstance(action, bool) and 0 <= int(action) < n
 
 
+def check_grid(grid: Any, values: tuple[int, ...]) -> NDArray[np.int8]:
+    """Return a grid, rows of cells that each hold one of `values`, as int8 (rows, columns); PositionError otherwise."""
+    try:
+        array = np.asarray(grid)
+    except ValueError:
+        raise PositionError(f"a grid has rows of one length, not {grid!r}") from None
+    if array.ndim != 2 or not array.size:
+        raise PositionError(f"a grid is rows of cells, not of shape {array.shape}")
+    wrong = array[~np.isin(array, values)]
+    if wrong.size:
+        raise PositionError(f"a cell of a grid is one of {', '.join(map(str, values))}, not {wrong[0]!r}")
+    return array.astype(np.int8)
+
+
 def ternary_code(grid: Any) -> int:
     """Return the sum of (p + 1) 3^i over the cells of a grid of 1, -1 and 0, whether it can arise or not."""
     code = 0

@@ -136,6 +136,7 @@ class Support:
         agents: name -> class of agents for this game alone, called in the same way.
         estimator: spec of the agent whose ``analyse`` estimates what no oracle reaches, in the unit of the oracle.
         evaluations: name -> function ``game -> evaluation``; "margin" and "zero" exist for every game.
+        weights: function ``(game, matrix int64 of the board's shape) -> evaluation`` by weights of cells.
         win_value: function ``game -> WinValue`` (`board_agents.search.evaluations`).
         final_value: function ``game -> (finished state -> int)``: its exact value in player_0's view; else the margin.
         unit: what exact values count; else the game's own unit.
@@ -152,6 +153,7 @@ class Support:
     agents: Mapping[str, str] = field(default_factory=dict)
     estimator: str | None = None
     evaluations: Mapping[str, str] = field(default_factory=dict)
+    weights: str | None = None
     win_value: str | None = None
     final_value: str | None = None
     unit: Unit | None = None

@@ -22,7 +22,11 @@ def picture(game: Game[Any], state: Any) -> Picture:
 
 def svg(game: Game[Any], state: Any, cell: int = CELL) -> str:
     """Return a position as an SVG image, `cell` pixels a cell."""
-    drawn = picture(game, state)
+    return picture_svg(picture(game, state), cell)
+
+
+def picture_svg(drawn: Picture, cell: int = CELL) -> str:
+    """Return shapes as an SVG image, `cell` pixels a unit."""
     return svg_head(drawn, cell) + "".join(map(svg_shape, drawn.shapes)) + "</svg>"
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from board_agents import make_agent, make_oracle
-from board_agents.games.nim.astar_agent import shortest_path, successors
+from board_agents.games.nim.astar_agent import Node, path_to, plain_estimate, shortest_path, successors, xor_estimate
 from board_envs import make_game
 from board_envs.types import SpecError
 
@@ -37,6 +37,27 @@ def test_it_finds_a_winning_move_in_22_of_448_won_positions():
                     found += oracle.action_values(state)[agent.act({}, state)] == 1
     assert won == FACTS["N_positions_heaps_le_7"]
     assert found == FACTS["astar_plays_winning_move"]
+
+
+def test_the_plain_sum_beside_the_improved_heuristic():
+    assert [plain_estimate(heaps) for heaps in ((3, 4, 5), (0, 0, 0), (1, 0, 2))] == [12, 0, 3]
+    assert [xor_estimate(heaps) for heaps in ((3, 4, 5), (0, 0, 0), (1, 2, 3))] == [12, 100, 106]
+    # What the notebook's own code answers with its first heuristic.
+    assert shortest_path((4, 8, 5), plain_estimate) == [(4, 8, 5), (4, 0, 5), (4, 0, 0), (0, 0, 0)]
+    assert shortest_path((3, 4, 5), plain_estimate) == [(3, 4, 5), (3, 4, 0), (3, 0, 0), (0, 0, 0)]
+    agent = make_agent("nim-astar:heuristic=sum", GAME)
+    state = GAME.parse("4,4,5")
+    assert GAME.action_to_text(state, agent.act({}, state)) == "3:5"
+    with pytest.raises(SpecError, match="xor, sum"):
+        make_agent("nim-astar:heuristic=best", GAME)
+
+
+def test_a_path_is_rebuilt_from_its_last_node():
+    """The notebook's example of `reconstruire_chemin`."""
+    first = Node(12, (3, 4, 5), 0, None)
+    last = Node(9, (3, 4, 0), 2, Node(12, (3, 4, 4), 1, first))
+    assert path_to(last) == [(3, 4, 5), (3, 4, 4), (3, 4, 0)]
+    assert path_to(first) == [(3, 4, 5)]
 
 
 def winner_from(state, agents):

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from board_agents.oracle import LimitReachedError, check_seconds
-from board_agents.search.evaluations import Evaluation
+from board_agents.search.evaluations import Evaluation, Weights
 from board_agents.search.interpreted import DEPTH_LIMIT, SearchResult
 from board_agents.search.minimax import SearchAgent, Ties
 from board_envs.game import Game
@@ -33,7 +33,7 @@ class AlphaBetaAgent(SearchAgent):
         game: Game[Any],
         *,
         depth: int | None = None,
-        evaluation: str | Evaluation = "default",
+        evaluation: str | Evaluation | Weights = "default",
         ties: Ties = "first",
         seconds: float | None = None,
         compiled: bool | None = None,

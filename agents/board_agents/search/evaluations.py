@@ -3,13 +3,16 @@
 An evaluation is a function of a state, in player_0's view: larger is better for player_0. Those named here are
 jitable, so that compiled search runs them; a user's own may be any Python function of a state.
 
-Every game has "margin" and "zero"; a game's own evaluations and its win value stand in its SUPPORT.
+Every game has "margin" and "zero"; a game's own evaluations and its win value stand in its SUPPORT. Where that offers
+`weights`, a matrix of whole numbers is an evaluation, too: as rows of numbers, or as a text whose rows are separated by
+"/" and whose numbers by blanks, which is a name like the others.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
@@ -18,11 +21,14 @@ from numpy.typing import NDArray
 
 from board_agents.lowlevel.foreign_code import load_object
 from board_agents.support import load, support_of
+from board_envs._bits import popcount
 from board_envs._jit import jitable
 from board_envs.game import Game
 from board_envs.types import SpecError
 
 Evaluation: TypeAlias = Callable[[Any], float]
+Weights: TypeAlias = Sequence[Sequence[int]] | NDArray[Any]
+"""A matrix of whole numbers, rows from the top."""
 
 
 @dataclass(frozen=True)
@@ -51,18 +57,30 @@ def zero(game: Game[Any]) -> Evaluation:
     return nothing
 
 
-def weight_masks(weights: NDArray[np.int64], bits: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-    """Return the distinct weights of cells, int64 (k,), and the cells of each as a board, uint64 (k,).
+def weighted_cells(weights: NDArray[np.int64], bits: NDArray[np.intp]) -> Evaluation:
+    """Return the sum of the weights under player_0's pieces minus the sum under player_1's.
 
-    Zero is left out. A weighted sum over a board is then one count of bits a weight.
+    It takes states whose first two entries are the boards of player_0 and player_1, uint64. A weighted sum over a board
+    is one count of bits a weight.
 
     Args:
-        weights: of the cells.
+        weights: of the cells, int64.
         bits: of the cells, in the same shape: number of each one's bit.
 
     """
     values = np.array([value for value in np.unique(weights) if value], np.int64)
-    return values, np.array([sum(1 << bit for bit in bits[weights == value].tolist()) for value in values], np.uint64)
+    masks = np.array([sum(1 << bit for bit in bits[weights == value].tolist()) for value in values], np.uint64)
+    kinds = len(values)
+
+    @jitable
+    def difference(state: Any) -> int:
+        total = 0
+        for kind in range(kinds):
+            cells = masks[kind]
+            total += int(values[kind]) * (popcount(state[0] & cells) - popcount(state[1] & cells))
+        return total
+
+    return difference
 
 
 _COMMON: dict[str, str] = {
@@ -84,11 +102,82 @@ def evaluation_names(game: Game[Any]) -> list[str]:
 @functools.cache
 def named_evaluation(game: Game[Any], name: str) -> Evaluation:
     """Return a named evaluation ("default" is the first of `evaluation_names`); SpecError lists the names."""
+    if _MATRIX.fullmatch(name):
+        return _weighted(game, [row.split() for row in name.split("/")])
     known = _evaluations(game)
     key = next(iter(known)) if name == "default" else name
     if key not in known:
         raise SpecError(f"{game.name} has no evaluation {name!r}; it has: {', '.join(known)}")
     return cast(Evaluation, load(known[key])(game))
+
+
+_MATRIX = re.compile(r"[-+0-9\s/]*[0-9][-+0-9\s/]*", re.ASCII)
+WEIGHT_LIMIT = 1_000_000
+"""Largest size of a weight: sums stay far within 64 bits."""
+
+
+def _weighted(game: Game[Any], rows: list[list[str]]) -> Evaluation:
+    """Return the evaluation of a matrix of weights, of numbers as text; SpecError says what is wrong with it."""
+    place = support_of(game.name).weights
+    if place is None:
+        raise SpecError(
+            f"{game.name} has no evaluation by a matrix of weights; it has: {', '.join(_evaluations(game))}"
+        )
+    high, wide = game.observation_shape[:2]
+    if len(rows) != high or any(len(row) != wide for row in rows):
+        sizes = sorted({len(row) for row in rows})
+        raise SpecError(
+            f"weights of {game!r} are {high} rows of {wide} numbers, not {len(rows)} of {' or '.join(map(str, sizes))}"
+        )
+    for number in (number for row in rows for number in row):
+        if not _WHOLE.fullmatch(number) or abs(int(number)) > WEIGHT_LIMIT:
+            raise SpecError(f"a weight is a whole number from {-WEIGHT_LIMIT} to {WEIGHT_LIMIT}, not {number!r}")
+    return cast(Evaluation, load(place)(game, np.array(rows, object).astype(np.int64)))
+
+
+_WHOLE = re.compile(r"[-+]?[0-9]{1,12}", re.ASCII)
+
+
+def weights_text(game: Game[Any], weights: Any) -> str:
+    """Return the name of the evaluation by a matrix of weights, ``"1 0/0 1"``.
+
+    Args:
+        game: its board has as many rows and columns as the matrix.
+        weights: whole numbers, rows from the top: an array or a list of lists, shape (rows, columns).
+
+    Raises:
+        SpecError: it is no such matrix, or the game takes none.
+
+    """
+    array = np.asarray(weights, object)
+    if array.ndim != 2 or not array.size:
+        raise SpecError(f"an evaluation is a name, a function of a state or a matrix of weights, not {weights!r}")
+    for weight in array.ravel().tolist():
+        if isinstance(weight, bool) or not isinstance(weight, (int, np.integer)):
+            raise SpecError(f"a weight is a whole number from {-WEIGHT_LIMIT} to {WEIGHT_LIMIT}, not {weight!r}")
+    name = "/".join(" ".join(str(int(weight)) for weight in row) for row in array.tolist())
+    named_evaluation(game, name)
+    return name
+
+
+def settled_evaluation(game: Game[Any], given: Any) -> str | Evaluation:
+    """Return what an agent was given as its evaluation as a name, "module:function", or a function of a state.
+
+    Raises:
+        SpecError: an unknown name, neither a function nor a matrix at a place, a matrix that does not fit the game.
+
+    """
+    if callable(given):
+        return cast(Evaluation, given)
+    if not isinstance(given, str):
+        return weights_text(game, given)
+    if ":" not in given:
+        named_evaluation(game, given)
+        return given
+    found = load_place(given)
+    if not callable(found) and np.ndim(found) != 2:
+        raise SpecError(f"evaluation {given!r} is no function of a state and no matrix of weights, but {found!r}")
+    return given if callable(found) else weights_text(game, found)
 
 
 @functools.cache
@@ -98,15 +187,19 @@ def win_value(game: Game[Any]) -> WinValue:
     return DEFAULT_WIN if special is None else cast(WinValue, load(special)(game))
 
 
-def load_evaluation(path: str) -> Evaluation:
-    """Return a user's function named "package.module:function" or "file.py:function"; SpecError says what is missing.
+def evaluation_function(game: Game[Any], settled: str | Evaluation) -> Evaluation:
+    """Return the function that an answer of `settled_evaluation` stands for."""
+    if not isinstance(settled, str):
+        return settled
+    return cast(Evaluation, load_place(settled)) if ":" in settled else named_evaluation(game, settled)
+
+
+def load_place(path: str) -> Any:
+    """Return what "package.module:name" or "file.py:name" names; SpecError says what is missing.
 
     The module or file is run: only name code that you trust.
     """
     try:
-        function = load_object(path)
+        return load_object(path)
     except SpecError as error:
         raise SpecError(f"evaluation {error}") from error
-    if not callable(function):
-        raise SpecError(f"evaluation {path!r} is no function")
-    return cast(Evaluation, function)

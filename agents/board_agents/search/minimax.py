@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from board_agents.agent import GameAgent
 from board_agents.search.compiled_choice import CompiledChoice, choice_for
-from board_agents.search.evaluations import Evaluation, load_evaluation, named_evaluation, win_value
+from board_agents.search.evaluations import (
+    Evaluation,
+    Weights,
+    evaluation_function,
+    settled_evaluation,
+    win_value,
+)
 from board_agents.search.interpreted import DEPTH_LIMIT, RootScores, Search, SearchResult, finish
 from board_envs._jit import require_numba
 from board_envs.game import Game, check_int
@@ -39,8 +45,9 @@ class SearchAgent(GameAgent):
     Args:
         game: the game.
         depth: plies looked ahead, 1 to 100; a seat that is skipped costs none.
-        evaluation: a name (`evaluations.evaluation_names`), "module:function", or a function of a state in player_0's
-            view; it is clipped to less than the value of a win.
+        evaluation: a name (`evaluations.evaluation_names`), a function of a state in player_0's view, or, in games that
+            offer it, a matrix of whole numbers: weights of the cells, player_0's counted plus, player_1's minus. Also
+            "module:name" or "file.py:name" of such a function or matrix. It is clipped to less than the value of a win.
         ties: among equal values (of equally fast wins) the "first" action or a "random" one.
         compiled: run compiled (True: needs numba and a named evaluation), interpreted (False), or whichever is sooner
             done (None): compiled where numba is installed and either the depth is 5 or more, or compiled code is loaded
@@ -54,15 +61,14 @@ class SearchAgent(GameAgent):
         game: Game[Any],
         *,
         depth: int = 4,
-        evaluation: str | Evaluation = "default",
+        evaluation: str | Evaluation | Weights = "default",
         ties: Ties = "first",
         compiled: bool | None = None,
     ) -> None:
         super().__init__(game)
         self.depth = check_int(type(self).__name__, "depth", depth, 1, DEPTH_LIMIT)
         self.ties = check_ties(ties)
-        self.evaluation = evaluation
-        _ = self.evaluate  # an unknown name is refused here, not at the first move
+        self.evaluation = settled_evaluation(game, evaluation)
         if compiled:
             require_numba("compiled search")
             if not self._is_named:
@@ -72,11 +78,7 @@ class SearchAgent(GameAgent):
     @property
     def evaluate(self) -> Evaluation:
         """The evaluation as a function."""
-        if not isinstance(self.evaluation, str):
-            return self.evaluation
-        if ":" in self.evaluation:
-            return load_evaluation(self.evaluation)
-        return named_evaluation(self.game, self.evaluation)
+        return evaluation_function(self.game, self.evaluation)
 
     @property
     def _is_named(self) -> bool:
@@ -182,7 +184,7 @@ class GreedyAgent(MinimaxAgent):
         self,
         game: Game[Any],
         *,
-        evaluation: str | Evaluation = "default",
+        evaluation: str | Evaluation | Weights = "default",
         ties: Ties = "first",
         compiled: bool | None = None,
     ) -> None:

@@ -9,11 +9,12 @@ import numpy as np
 from board_envs.game import Game, Symmetry, check_int
 from board_envs.games.connect_four.alignments import alignments, grid_score
 from board_envs.games.connect_four.forms import make_forms
+from board_envs.games.connect_four.grids import grid_of, state_of
 from board_envs.games.connect_four.notation import ConnectFourNotation
 from board_envs.games.connect_four.rules import State, bit_index, make_rules
 from board_envs.types import Int8
 
-__all__ = ["State", "alignments", "grid_score", "make"]
+__all__ = ["State", "alignments", "grid_of", "grid_score", "make", "state_of"]
 
 
 def make(rows: int = 6, columns: int = 7, connect: int = 4) -> Game[State]:

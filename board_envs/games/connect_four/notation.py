@@ -7,11 +7,13 @@ import re
 import numpy as np
 
 from board_envs._bits import ONE, ZERO, popcount
+from board_envs.forms import split_tuples
 from board_envs.games.connect_four.rules import State, bit_index, make_has_line
 from board_envs.types import IllegalActionError, PositionError
 
 _STONES = "XO"
 _NUMBER = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
+_CELL = re.compile(r"\(\s*([0-9]{1,2})\s*,\s*([0-9]{1,2})\s*\)", re.ASCII)
 _LETTERS = re.compile(r"[a-z]+", re.IGNORECASE | re.ASCII)
 
 
@@ -42,7 +44,9 @@ def has_order(columns: list[str]) -> bool:
 class ConnectFourNotation:
     """Notation of one size. X is player_0, O player_1, - empty; `" 0"` or `" 1"` at the end is the seat to move."""
 
-    legend = "a column, counted from 1 at the left, or its letter from a"
+    legend = (
+        "a column, counted from 1 at the left, or its letter from a; or the cell (row, column), from 0 at the top left"
+    )
 
     def __init__(self, rows: int, columns: int, connect: int) -> None:
         self.rows, self.columns, self.connect = rows, columns, connect
@@ -132,9 +136,11 @@ class ConnectFourNotation:
         return str(action + 1)
 
     def text_to_action(self, state: State, text: str) -> int:
-        """Read a column: its number, counted from 1, or its letter."""
+        """Read a column: its number, counted from 1, its letter, or the cell (row, column) that the stone falls to."""
         text = text.strip()
         column = 0
+        if cell := _CELL.fullmatch(text):
+            return self._column_of(state, int(cell[1]), int(cell[2]))
         if _NUMBER.fullmatch(text):
             column = int(text)
         elif len(text) == 1 and _LETTERS.fullmatch(text):
@@ -143,13 +149,29 @@ class ConnectFourNotation:
             raise IllegalActionError(f"{text!r} is no column; columns are 1 to {self.columns}")
         return column - 1
 
+    def _column_of(self, state: State, row: int, column: int) -> int:
+        """Return the column of a cell; IllegalActionError if a stone does not fall there."""
+        if not (row < self.rows and column < self.columns):
+            raise IllegalActionError(
+                f"({row}, {column}) is no cell; rows are 0 to {self.rows - 1}, columns 0 to {self.columns - 1}"
+            )
+        height = len(self._columns([state.player_0, state.player_1])[column])
+        if row != self.rows - 1 - height:
+            falls = f"to row {self.rows - 1 - height}" if height < self.rows else "nowhere, the column is full"
+            raise IllegalActionError(f"({row}, {column}): a stone in column {column} falls {falls}")
+        return column
+
     def split_moves(self, text: str) -> list[str]:
         """Cut "4453" or "ddec" into characters, "4,4,5,3" at its commas; IllegalActionError where blanks separate.
+
+        Cells "(5, 3) (4, 3)" may stand side by side, or with blanks or commas between.
 
         Two fields with a blank between are moves and a score in this game, never moves. With more than nine columns,
         numbers are separated by commas, or by blanks where there are three or more (as version 0.1.0 wrote them).
         """
         text = text.strip()
+        if text.startswith("("):
+            return split_tuples(text)
         if "," in text:
             return text.split(",")
         words = text.split()

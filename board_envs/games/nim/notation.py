@@ -7,16 +7,18 @@ from itertools import accumulate
 
 import numpy as np
 
+from board_envs.forms import split_tuples
 from board_envs.games.nim.rules import State
 from board_envs.types import IllegalActionError, PositionError
 
+_TUPLE = re.compile(r"\(\s*(\d{1,9})\s*,\s*(\d{1,9})\s*\)", re.ASCII)
 _MOVE = re.compile(r"(\d{1,9}):(\d{1,9})", re.ASCII)
 
 
 class NimNotation:
     """Notation for given initial heaps; `" 0"` or `" 1"` at the end of a position is the seat to move."""
 
-    legend = "heap:count, heaps counted from 1, as in 2:3"
+    legend = "heap:count, heaps counted from 1, as in 2:3; or (heap, count), heaps counted from 0"
 
     def __init__(self, heaps: tuple[int, ...], misere: bool) -> None:
         self.heaps, self.misere = heaps, misere
@@ -71,11 +73,12 @@ class NimNotation:
         return self._bases[heap] + count - 1
 
     def text_to_action(self, state: State, text: str) -> int:
-        """Read "heap:count"."""
-        match = _MOVE.fullmatch(text.strip())
+        """Read "heap:count", heaps from 1, or the source's "(heap, count)", heaps from 0."""
+        pair = _TUPLE.fullmatch(text.strip())
+        match = pair or _MOVE.fullmatch(text.strip())
         if not match:
             raise IllegalActionError(f"{text!r} is no move; moves are heap:count, as in 2:3")
-        heap, count = int(match[1]) - 1, int(match[2])
+        heap, count = int(match[1]) - (0 if pair else 1), int(match[2])
         if 0 <= heap < len(self.heaps) and not 1 <= count <= self.sizes(state)[heap]:
             left = self.sizes(state)[heap]
             offered = f"1 to {left} objects" if left > 1 else "1 object" if left else "nothing, it is empty"
@@ -83,7 +86,9 @@ class NimNotation:
         return self.action_of(heap, count)
 
     def split_moves(self, text: str) -> list[str]:
-        """Cut at commas or blanks."""
+        """Cut at commas or blanks, "(0, 3) (2, 1)" at the parentheses."""
+        if text.strip().startswith("("):
+            return split_tuples(text)
         return text.split(",") if "," in text else text.split()
 
     def join_moves(self, moves: list[str]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from board_envs.game import Game, Symmetry
+from board_envs.games.reversi import grids
 from board_envs.games.reversi.board import (
     capture_directions,
     captures,
@@ -41,6 +42,7 @@ __all__ = [
     "flipped_squares",
     "frontier_squares",
     "grid_of",
+    "grids",
     "make",
     "playable_squares",
     "score",

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from board_envs._bits import ZERO, popcount
-from board_envs.game import ternary_code
+from board_envs.game import check_grid, ternary_code
 from board_envs.games.reversi.moves import flipped, legal_moves, squares_of
 from board_envs.games.reversi.rules import SIZES, State, bit_index, board_mask, start_discs
 from board_envs.types import PositionError
@@ -155,15 +155,24 @@ def state_of(grid: Any, seat: int | None = None) -> State:
         PositionError: no game leads there; the message says why.
 
     """
-    array = np.asarray(grid)
-    size = len(array) if array.ndim == 2 else 0
+    black, white, size = boards_of(grid)
+    return check_position(black, white, seat, size)
+
+
+def boards_of(grid: Any) -> tuple[np.uint64, np.uint64, int]:
+    """Return black's board, white's board and the size of any grid of 1, -1 and 0, reachable or not.
+
+    Raises:
+        PositionError: it is no grid (size, size) of size 4, 6 or 8, or holds something else.
+
+    """
+    array = check_grid(grid, (1, -1, 0))
+    size = len(array)
     if size not in SIZES or array.shape != (size, size):
         raise PositionError(f"a grid is square, 4, 6 or 8 wide, not of shape {array.shape}")
-    if not np.isin(array, (-1, 0, 1)).all():
-        raise PositionError(f"a grid holds 1 (black), -1 (white) and 0, not {np.unique(array).tolist()}")
     bits = bit_index(size)
     black, white = (np.uint64(sum(1 << bit for bit in bits[array == value].tolist())) for value in (1, -1))
-    return check_position(black, white, seat, size)
+    return black, white, size
 
 
 def check_position(black: np.uint64, white: np.uint64, seat: int | None, size: int) -> State:

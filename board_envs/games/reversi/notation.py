@@ -12,7 +12,7 @@ from board_envs.types import IllegalActionError, PositionError
 
 _DISCS = "XO"
 _PASS = r"(?:--|pass|pa|ps)"
-_SQUARE = r"(?:[a-z][0-9]+|\(\s*[0-9]+\s*,\s*[0-9]+\s*\))"
+_SQUARE = r"(?:[a-z][0-9]+|\(\s*[0-9]+\s*,\s*(?:[0-9]+|[a-z])\s*\))"
 _MOVE = re.compile(rf"({_SQUARE})\s*((?:{_PASS}[\s,;]*)*)")
 _PASSES = re.compile(_PASS)
 _EMPTY = re.compile(r"(?:^|[,;])\s*[,;]")
@@ -22,12 +22,15 @@ _EMPTY = re.compile(r"(?:^|[,;])\s*[,;]")
 class ReversiNotation:
     """Notation of one size.
 
-    Moves are read in both conventions, "d3" and "(2, 3)" (row and column from 0, rows from the top), in either case. A
+    Moves are read in three conventions, in either case: "d3"; "(2, 3)", row and column from 0, rows from the top; and
+    "(3, d)", the number and letter that stand at the board's edge, row first, as the source writes them. A
     transcript may name passes ("--", "pass", "pa" or "ps") after the move that forces them; a pass that is not forced
     is refused, and none is ever written.
     """
 
-    legend = "a square such as d3, columns from a at the left, rows from 1 at the top; or (row, column) from 0"
+    legend = (
+        "a square such as d3, columns from a at the left, rows from 1 at the top; or (row, column) from 0; or (3, d)"
+    )
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -86,7 +89,10 @@ class ReversiNotation:
     def _row_and_column(self, square: str) -> tuple[int, int]:
         if square[0] != "(":
             return square_of(square, self.size)
-        row, column = (int(part) for part in square.strip("()").split(","))
+        first, second = (part.strip() for part in square.strip("()").split(","))
+        if second.isalpha():
+            return square_of(second + first.lstrip("0"), self.size)
+        row, column = int(first), int(second)
         if not (row < self.size and column < self.size):
             raise ValueError(f"{square!r} is no square; rows and columns are 0 to {self.size - 1}")
         return row, column

@@ -13,6 +13,7 @@ SUPPORT = Support(
         "kaggle": "board_agents.games.connect_four.kaggle_agent:KaggleAgent",
     },
     evaluations={"grid": "board_agents.games.connect_four.grid_evaluation:grid"},
+    weights="board_agents.games.connect_four.grid_evaluation:weighted",
     win_value="board_agents.games.connect_four.grid_evaluation:grid_win_value",
     final_value="board_agents.games.connect_four.exact_values:pons_score",
     unit=Unit(

@@ -1,7 +1,8 @@
 """The tree of the Connect Four source: every line to a depth, with a score at each node.
 
 Source: class `Noeud` of the exercise "puissance 4" (Bac NSI 2026, Amérique du Nord). Scores are in player_1's view (the
-source's player 2): player_0 chooses the lowest, player_1 the highest.
+source's player 2): player_0 chooses the lowest, player_1 the highest. `board_agents.search.tree`
+draws such trees, for any game, with the sign changed.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from board_agents.search.evaluations import named_evaluation, win_value
+from board_agents.search.tree import TreeNode
+from board_agents.search.tree import build_tree as search_tree
 from board_envs.game import Game, check_int
 from board_envs.types import IllegalActionError, SpecError
 
@@ -54,25 +56,14 @@ def build_tree(game: Game[Any], state: Any, depth: int) -> Node:
     """
     if game.name != "connect-four":
         raise SpecError(f"the tree is Connect Four's, not {game!r}")
-    game.check_state(state)
     check_int("connect-four tree", "depth", depth, 1, DEPTH_LIMIT)
-    evaluate, win = named_evaluation(game, "grid"), win_value(game)
-    rules = game.rules
+    nodes = sum(game.num_actions**level for level in range(depth + 1))
 
-    def build(column: int, position: Any, levels: int) -> Node:
-        winner = rules.winner(position)
-        if winner == 0 or winner == 1:
-            score = win.base + win.step * levels
-            return Node(column, -score if winner == 0 else score, ())
-        if winner == 2 or levels == 0:
-            return Node(column, -int(evaluate(position)), ())
-        children = tuple(
-            build(action, rules.step(position, action), levels - 1) for action in game.legal_actions(position)
-        )
-        choose = min if rules.to_play(position) == 0 else max
-        return Node(column, choose(child.score for child in children), children)
+    def node_of(tree: TreeNode) -> Node:
+        column = -1 if tree.action is None else tree.action
+        return Node(column, -int(tree.value), tuple(map(node_of, tree.children)))
 
-    return build(-1, state, depth)
+    return node_of(search_tree(game, state, depth, "grid", nodes=nodes))
 
 
 def choose_column(game: Game[Any], state: Any, depth: int) -> int:

@@ -9,30 +9,22 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from board_agents.search.evaluations import Evaluation, WinValue, weight_masks
-from board_envs._bits import popcount
-from board_envs._jit import jitable
+from board_agents.search.evaluations import Evaluation, WinValue, weighted_cells
 from board_envs.game import Game
 from board_envs.games.connect_four import alignments
 from board_envs.games.connect_four.rules import bit_index
 
 
+def weighted(game: Game[Any], weights: NDArray[np.int64]) -> Evaluation:
+    """The sum of the weights under player_0's stones minus the sum under player_1's; int64 (rows, columns)."""
+    return weighted_cells(weights, bit_index(game.parameters["rows"], game.parameters["columns"]))
+
+
 def grid(game: Game[Any]) -> Evaluation:
     """Lines through player_0's stones minus lines through player_1's: the source's score, sign changed."""
-    rows, columns, connect = (game.parameters[key] for key in ("rows", "columns", "connect"))
-    values, masks = weight_masks(alignments(rows, columns, connect), bit_index(rows, columns))
-    kinds = len(values)
-
-    @jitable
-    def difference(state: Any) -> int:
-        total = 0
-        for kind in range(kinds):
-            cells = masks[kind]
-            total += int(values[kind]) * (popcount(state.player_0 & cells) - popcount(state.player_1 & cells))
-        return total
-
-    return difference
+    return weighted(game, alignments(*(game.parameters[key] for key in ("rows", "columns", "connect"))))
 
 
 def grid_win_value(game: Game[Any]) -> WinValue:

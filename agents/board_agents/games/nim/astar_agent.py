@@ -11,9 +11,10 @@ from __future__ import annotations
 import functools
 import heapq
 import operator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any
+from typing import Any, Literal
 
 from board_agents.agent import GameAgent
 from board_envs.game import Game
@@ -25,10 +26,18 @@ POSITIONS_LIMIT = 20_000
 """Nearly every position is looked at, some often, so larger games are refused."""
 
 
-def estimate(heaps: Heaps) -> int:
-    """Return the notebook's heuristic."""
+def plain_estimate(heaps: Heaps) -> int:
+    """Return the notebook's first heuristic: the number of objects."""
+    return sum(heaps)
+
+
+def xor_estimate(heaps: Heaps) -> int:
+    """Return the notebook's improved heuristic: 100 more where the exclusive or of the heaps is zero."""
     lost = functools.reduce(operator.xor, heaps) == 0
     return sum(heaps) + (PENALTY if lost else 0)
+
+
+ESTIMATES: dict[str, Callable[[Heaps], int]] = {"xor": xor_estimate, "sum": plain_estimate}
 
 
 def successors(heaps: Heaps) -> list[Heaps]:
@@ -41,40 +50,62 @@ def successors(heaps: Heaps) -> list[Heaps]:
 
 
 @dataclass(order=True)
-class _Node:
-    """A path's end. Only its total orders it, so that the queue settles ties as the notebook's does."""
+class Node:
+    """The end of a path.
+
+    Attributes:
+        total: cost and estimate; it alone orders nodes, so that the queue settles ties as the notebook's does.
+        heaps: the position.
+        cost: moves made up to here.
+        parent: the node before; None at the start.
+
+    """
 
     total: int
     heaps: Heaps = field(compare=False)
     cost: int = field(compare=False)
-    parent: _Node | None = field(compare=False)
+    parent: Node | None = field(compare=False)
 
 
-def shortest_path(heaps: Heaps) -> list[Heaps]:
-    """Return the positions from `heaps` to the empty one that A* finds, both included."""
-    queue = [_Node(estimate(heaps), heaps, 0, None)]
+def path_to(node: Node) -> list[Heaps]:
+    """Return the positions from the start of a node's path to the node, both included."""
+    path = []
+    step: Node | None = node
+    while step is not None:
+        path.append(step.heaps)
+        step = step.parent
+    return path[::-1]
+
+
+def shortest_path(heaps: Heaps, estimate: Callable[[Heaps], int] = xor_estimate) -> list[Heaps]:
+    """Return the positions from `heaps` to the empty one that A* finds with an estimate, both included."""
+    queue = [Node(estimate(heaps), heaps, 0, None)]
     closed: set[Heaps] = set()
     while True:
         node = heapq.heappop(queue)
         if not any(node.heaps):
-            path = []
-            step: _Node | None = node
-            while step is not None:
-                path.append(step.heaps)
-                step = step.parent
-            return path[::-1]
+            return path_to(node)
         closed.add(node.heaps)
         for after in successors(node.heaps):
             if after not in closed:
                 cost = node.cost + 1
-                heapq.heappush(queue, _Node(cost + estimate(after), after, cost, node))
+                heapq.heappush(queue, Node(cost + estimate(after), after, cost, node))
 
 
 class NimAStarAgent(GameAgent):
-    """Plays the first move of the path that A* finds; in misère play too, whose winner it knows nothing of."""
+    """Plays the first move of the path that A* finds; in misère play too, whose winner it knows nothing of.
 
-    def __init__(self, game: Game[Any]) -> None:
+    Args:
+        game: Nim.
+        heuristic: the notebook's improved one, "xor", or its first, the plain "sum" of the heaps.
+
+    """
+
+    def __init__(self, game: Game[Any], *, heuristic: Literal["xor", "sum"] = "xor") -> None:
         super().__init__(game)
+        if heuristic not in ESTIMATES:
+            raise ValueError(f"nim-astar: heuristic is 'xor' or 'sum', not {heuristic!r}")
+        self.heuristic = heuristic
         if game.name != "nim":
             raise SpecError(f"A* plays Nim only, not {game!r}")
         positions = prod(size + 1 for size in game.parameters["heaps"])
@@ -85,6 +116,6 @@ class NimAStarAgent(GameAgent):
         """Return the action that leads to the second position of the path."""
         number = len(self.game.parameters["heaps"])
         heaps = tuple(int(state.heaps).to_bytes(8, "little")[:number])
-        after = shortest_path(heaps)[1]
+        after = shortest_path(heaps, ESTIMATES[self.heuristic])[1]
         heap = next(heap for heap in range(number) if heaps[heap] != after[heap])
         return self.game.text_to_action(state, f"{heap + 1}:{heaps[heap] - after[heap]}")

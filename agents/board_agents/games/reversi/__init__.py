@@ -16,6 +16,7 @@ SUPPORT = Support(
         "squares": "board_agents.games.reversi.square_evaluation:squares",
         "discs": "board_agents.search.evaluations:margin",
     },
+    weights="board_agents.games.reversi.square_evaluation:weighted",
     unit=Unit("discs", "disc"),
     outside={"open-spiel": "board_agents.games.reversi.open_spiel_form:open_spiel_form"},
 )

@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from board_agents.search.evaluations import Evaluation, weight_masks
-from board_envs._bits import popcount
-from board_envs._jit import jitable
+from board_agents.search.evaluations import Evaluation, weighted_cells
 from board_envs.game import Game
 from board_envs.games.reversi.rules import bit_index
 
@@ -27,19 +25,11 @@ def square_weights(size: int) -> NDArray[np.int64]:
     return np.concatenate([half, half[::-1]])
 
 
+def weighted(game: Game[Any], weights: NDArray[np.int64]) -> Evaluation:
+    """The source's sum of p[i][j] F[i][j], with `weights` for F: int64 (size, size)."""
+    return weighted_cells(weights, bit_index(game.parameters["size"]))
+
+
 def squares(game: Game[Any]) -> Evaluation:
-    """The source's sum of p[i][j] F[i][j], with F of `square_weights`."""
-    size = game.parameters["size"]
-    weights, bits = square_weights(size), bit_index(size)
-    values, masks = weight_masks(weights, bits)
-    kinds = len(values)
-
-    @jitable
-    def difference(state: Any) -> int:
-        total = 0
-        for kind in range(kinds):
-            cells = masks[kind]
-            total += int(values[kind]) * (popcount(state.black & cells) - popcount(state.white & cells))
-        return total
-
-    return difference
+    """The source's sum with F of `square_weights`."""
+    return weighted(game, square_weights(game.parameters["size"]))
