@@ -42,6 +42,30 @@ class Symmetry:
         return int(np.flatnonzero(self.actions == action)[0])
 
 
+@dataclass(frozen=True, kw_only=True)
+class About:
+    """What documentation says of a game, as data; each text is a phrase without a full stop.
+
+    Attributes:
+        title: the game's usual name.
+        summary: what one does and who wins.
+        axes: what the axes of an observation count, without the last one if `planes` names its entries.
+        planes: what ``observation[..., k]`` is, an entry a plane; () if the observation has no planes.
+        actions: what action number means which move.
+        end: when a game is over.
+        length: why `Game.max_plies` is the longest game, or why no such number is stated.
+
+    """
+
+    title: str
+    summary: str
+    axes: tuple[str, ...]
+    planes: tuple[str, ...]
+    actions: str
+    end: str
+    length: str
+
+
 @dataclass(frozen=True, eq=False)
 class Game(Generic[S]):
     """One game at one size. Make it by ``board_envs.make_game``; equal names and parameters give the same object.
@@ -63,6 +87,7 @@ class Game(Generic[S]):
         values_to_come: whether exact values count only what is still to come, so that the outcome is the sign of the
             mover's margin so far plus the value; else it is the value's own sign.
         outside_forms: (game) -> the forms that this game reads beside its own notation; see `board_envs.forms`.
+        about: what documentation says of it; None leaves the game's page with what code alone can tell.
 
     """
 
@@ -80,9 +105,19 @@ class Game(Generic[S]):
     own: Callable[[S], S] = field(default=lambda state: state)
     values_to_come: bool = False
     outside_forms: Callable[[Any], Sequence[Form]] = common_forms
+    about: About | None = None
 
     def __post_init__(self) -> None:
-        """Close the parameters: games are shared between all who ask for them."""
+        """Close the parameters (games are shared between all who ask for them) and check that planes are all named."""
+        if self.about is not None:
+            planes = len(self.about.planes)
+            if len(self.about.axes) + bool(planes) != len(self.observation_shape) or (
+                planes and planes != self.observation_shape[-1]
+            ):
+                raise ValueError(
+                    f"{self.name}: about names {len(self.about.axes)} axes and {planes} planes, "
+                    f"observations have shape {self.observation_shape}"
+                )
         object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
 
     def __repr__(self) -> str:

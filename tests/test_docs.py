@@ -14,7 +14,7 @@ from board_agents.cli import main
 from board_agents.registry import agent_names, oracle_names
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(r"^(?:<!-- (?P<mark>\w+) -->\n)?```(?P<language>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 EXAMPLES = {
     "quickstart_aec.py": [["--game", game] for game in ("reversi", "connect-four", "awale", "nim")],

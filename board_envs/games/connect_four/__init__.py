@@ -6,7 +6,7 @@ import functools
 
 import numpy as np
 
-from board_envs.game import Game, Symmetry, check_int
+from board_envs.game import About, Game, Symmetry, check_int
 from board_envs.games.connect_four.alignments import alignments, grid_score
 from board_envs.games.connect_four.forms import make_forms
 from board_envs.games.connect_four.grids import grid_of, state_of
@@ -73,4 +73,13 @@ def _make(rows: int, columns: int, connect: int) -> Game[State]:
         decoder=decode,
         symmetries=symmetries,
         outside_forms=make_forms,
+        about=About(
+            title="Connect Four",
+            summary=f"drop stones into columns; {connect} in a row, column or diagonal win",
+            axes=("row, from the top", "column, from the left"),
+            planes=("own stones", "the other's stones"),
+            actions="the column, from 0 at the left",
+            end=f"{connect} stones of one side are in a line, or the board is full (a draw)",
+            length=f"every move fills one of {rows} * {columns} cells",
+        ),
     )

@@ -8,7 +8,7 @@ from itertools import permutations
 
 import numpy as np
 
-from board_envs.game import Game, Symmetry, check_int
+from board_envs.game import About, Game, Symmetry, check_int
 from board_envs.games.nim.forms import make_forms
 from board_envs.games.nim.notation import NimNotation
 from board_envs.games.nim.rules import State, make_rules
@@ -66,4 +66,14 @@ def _make(heaps: tuple[int, ...], misere: bool) -> Game[State]:
         decoder=decode,
         symmetries=symmetries,
         outside_forms=make_forms,
+        about=About(
+            title="Nim",
+            summary="take any number of objects from one heap; whoever takes the last one "
+            + ("loses" if misere else "wins"),
+            axes=("heap: how many objects it holds; the same for both seats",),
+            planes=(),
+            actions="count - 1 + the initial sizes of the heaps before the one taken from",
+            end="all heaps are empty",
+            length="every move takes an object or more",
+        ),
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from board_envs.game import Game, Symmetry
+from board_envs.game import About, Game, Symmetry
 from board_envs.games.reversi import grids
 from board_envs.games.reversi.board import (
     capture_directions,
@@ -88,6 +88,15 @@ def _make(size: int) -> Game[State]:
         decoder=decode_observation,
         symmetries=functools.partial(_symmetries, size),
         outside_forms=make_forms,
+        about=About(
+            title="Reversi",
+            summary="enclose runs of the other's discs to turn them; the larger number of discs wins",
+            axes=("row, from the top", "column, from a"),
+            planes=("own discs", "the other's discs"),
+            actions=f"{size} * row + column of the square, from 0; a side without a move is skipped, so none passes",
+            end="neither side can move",
+            length=f"every move fills a square, and four of the {size * size} are filled at the start",
+        ),
     )
 
 
