@@ -6,13 +6,14 @@ manner of PettingZoo; `env` and `raw_env` make the environment of any game by it
 
 from board_envs import awale_v0, connect_four_v0, nim_v0, reversi_v0
 from board_envs._moved import moved_modules
-from board_envs.registration import env, raw_env, register
+from board_envs.registration import add_game, env, raw_env, register
 from board_envs.registry import GAMES, game_names, game_parameters, make_game
 from board_envs.version import __version__
 
 __all__ = [
     "GAMES",
     "__version__",
+    "add_game",
     "awale_v0",
     "connect_four_v0",
     "env",

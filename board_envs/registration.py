@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import gymnasium
 import pettingzoo
 
-from board_envs.registry import camel_name, game_names, snake_name
+from board_envs.registry import add_module, camel_name, known_names, snake_name
 
 if TYPE_CHECKING:
     from pettingzoo import AECEnv
@@ -58,9 +58,25 @@ def env(game: str, **kwargs: Any) -> AECEnv[str, Any, int]:
     return wrap(raw_env(game, **kwargs), terminate_illegal="illegal" not in kwargs)
 
 
+def add_game(name: str, module: Any) -> None:
+    """Add a game while the program runs, to ``make_game`` and both registries; entry points do it for installed ones.
+
+    Args:
+        name: of the game, words of small letters and digits joined by hyphens.
+        module: with ``make(**parameters) -> Game``; see `board_envs.registry`. A module's own code can give
+            ``sys.modules[__name__]``.
+
+    Raises:
+        ValueError: the name is none, or is taken; the module has no function ``make``.
+
+    """
+    add_module(name, module)
+    register()
+
+
 def register() -> None:
     """Enter every game into both registries, other packages' by their metadata; what is there already stays."""
-    for name in game_names():
+    for name in known_names():
         if gymnasium_id(name) not in gymnasium.registry:
             gymnasium.register(
                 gymnasium_id(name),

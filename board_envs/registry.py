@@ -1,4 +1,9 @@
-"""The games by name: one folder in ``board_envs/games`` and one line here for ours, entry points for all others."""
+"""The games by name: one folder in ``board_envs/games`` and one line here for ours, entry points for all others.
+
+A game's module has ``make(**parameters) -> Game``. It may have ``SAMPLES``, a sequence of parameters beside the usual
+ones that tests and `board_envs.testing` try, and ``picture(game, state) -> Picture``, there or in its submodule
+``draw``.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +20,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any, cast
 
 from board_envs.game import Game
+from board_envs.pictures.shapes import Label, Picture
 from board_envs.types import MissingExtraError
 
 GAMES: dict[str, str] = {
@@ -43,26 +49,62 @@ def camel_name(name: str) -> str:
 
 
 def game_names() -> list[str]:
-    """List the games' names, ours first, then those of installed packages; no package is imported."""
-    return [*GAMES, *_other_games()]
+    """List the games' names: ours, those added with `add_game`, those of installed packages; no package is imported.
+
+    A name that a package declares in vain, because it is taken or is not a name, is warned of here and on its use.
+    """
+    for notes in _other_games()[1].values():
+        _warn(notes)
+    return known_names()
+
+
+def known_names() -> list[str]:
+    """List the games' names as `game_names` does, without warnings."""
+    return list(dict.fromkeys([*GAMES, *_ADDED, *_other_games()[0]]))
+
+
+_ADDED: dict[str, Any] = {}
+"""Games added while the program runs: name -> module."""
+
+
+def add_module(name: str, module: Any) -> None:
+    """Make a module's game known by a name, for this process; adding the same again changes nothing.
+
+    Raises:
+        ValueError: the name is none, or is taken; the module has no function ``make``.
+
+    """
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise ValueError(f"no name of a game: {name!r}; {_NAMING}")
+    if not callable(getattr(module, "make", None)):
+        raise ValueError(f"game {name!r}: {module!r} has no function make(**parameters)")
+    if name in known_names() and _ADDED.get(name) is not module:
+        raise ValueError(f"there is a game {name!r} already")
+    _ADDED[name] = module
 
 
 @functools.cache
-def _other_games() -> dict[str, EntryPoint]:
-    """Return other packages' games by name, as the packages' metadata declare them."""
+def _other_games() -> tuple[dict[str, EntryPoint], dict[str, list[str]]]:
+    """Return other packages' games as their metadata declare them, and by name what is declared in vain."""
     found: dict[str, EntryPoint] = {}
+    notes: dict[str, list[str]] = {}
     for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
         name = point.name.replace("_", "-")
-        if not _NAME.fullmatch(name):
-            warnings.warn(f"{_owner(point)} declares a game {point.name!r}: {_NAMING}; it is left out", stacklevel=2)
-        elif name in GAMES:
-            warnings.warn(f"{_owner(point)} declares a game {name!r}; the one of board_envs is used", stacklevel=2)
-        elif name in found:
-            other = _owner(found[name])
-            warnings.warn(f"{_owner(point)} declares a game {name!r}; the one of {other} is used", stacklevel=2)
-        else:
+        if _NAME.fullmatch(name) and name not in GAMES and name not in found:
             found[name] = point
-    return found
+            continue
+        if not _NAME.fullmatch(name):
+            why = f"{point.name!r}: {_NAMING}; it is left out"
+        else:
+            first = "board_envs" if name in GAMES else _owner(found[name])
+            why = f"{name!r}; the one of {first} is used"
+        notes.setdefault(name, []).append(f"{_owner(point)} declares a game {why}")
+    return found, notes
+
+
+def _warn(notes: list[str]) -> None:
+    for note in notes:
+        warnings.warn(note, stacklevel=3)
 
 
 def _owner(point: EntryPoint) -> str:
@@ -72,7 +114,9 @@ def _owner(point: EntryPoint) -> str:
 def check_name(name: str) -> str:
     """Return the registered name of a game ("my_game" is taken for "my-game"); ValueError lists all."""
     key = name.replace("_", "-") if isinstance(name, str) else name
-    known = game_names()
+    known, notes = known_names(), _other_games()[1]
+    if key in notes:
+        _warn(notes[key])
     if key not in known:
         near = difflib.get_close_matches(str(name), known, n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
@@ -91,7 +135,9 @@ def game_module(name: str) -> Any:
     key = check_name(name)
     if key in GAMES:
         return importlib.import_module(GAMES[key])
-    point = _other_games()[key]
+    if key in _ADDED:
+        return _ADDED[key]
+    point = _other_games()[0][key]
     what = f"game {key!r} of {_owner(point)} ({point.value})"
     try:
         module = point.load()
@@ -104,20 +150,33 @@ def game_module(name: str) -> Any:
     return module
 
 
-def game_drawing(name: str) -> Callable[[Game[Any], Any], Any]:
-    """Return the function ``(game, state) -> Picture`` of a game: ``picture`` in its module or the submodule ``draw``.
-
-    Raises:
-        ValueError: the game has neither.
-
-    """
+def game_drawing(name: str) -> Callable[[Game[Any], Any], Picture]:
+    """Return the function ``(game, state) -> Picture`` of a game; without one, that of its drawing for a terminal."""
     module = game_module(name)
     if not hasattr(module, "picture"):
         place = f"{module.__name__}.draw"
         if getattr(module, "__path__", None) is None or importlib.util.find_spec(place) is None:
-            raise ValueError(f"game {name!r} has no drawing: {module.__name__} has no function picture(game, state)")
+            return text_picture
         module = importlib.import_module(place)
-    return cast("Callable[[Game[Any], Any], Any]", module.picture)
+    return cast("Callable[[Game[Any], Any], Picture]", module.picture)
+
+
+def text_picture(game: Game[Any], state: Any) -> Picture:
+    """Return what `Game.draw` draws as a picture, character by character."""
+    lines = game.draw(state).splitlines()
+    width, height = 0.3, 0.55
+    labels = [
+        Label((column + 1) * width, (row + 0.75) * height, character)
+        for row, line in enumerate(lines)
+        for column, character in enumerate(line)
+        if not character.isspace()
+    ]
+    return Picture((max(map(len, lines), default=0) + 1) * width, (len(lines) + 0.5) * height, tuple(labels))
+
+
+def game_samples(name: str) -> list[dict[str, Any]]:
+    """Return the parameters that tests try: the usual ones (none given), then ``SAMPLES`` of the game's module."""
+    return [{}, *map(dict, getattr(game_module(name), "SAMPLES", ()))]
 
 
 def game_parameters(name: str) -> dict[str, Any]:

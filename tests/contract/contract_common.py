@@ -1,50 +1,32 @@
 """The games and sizes that every contract test runs over."""
 
-import re
+import functools
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import board_envs
 from board_envs.random import Stream
-from board_envs.registry import camel_name, snake_name
+from board_envs.registry import camel_name, game_samples
 
-CASES = [
-    ("reversi", {}),
-    ("reversi", {"size": 4}),
-    ("connect-four", {}),
-    ("connect-four", {"rows": 3, "columns": 16, "connect": 3}),
-    ("awale", {}),
-    ("awale", {"pits": 3, "seeds": 2, "ruleset": "abapa"}),
-    ("nim", {}),
-    ("nim", {"heaps": (1, 3), "misere": True}),
-]
-assert {name for name, _ in CASES} == set(board_envs.GAMES), "every registered game is under contract"
+CASES = [(name, parameters) for name in board_envs.GAMES for parameters in game_samples(name)]
 every_case = pytest.mark.parametrize(
     ("name", "parameters"), CASES, ids=[f"{name}-{'-'.join(map(str, p.values()))}" for name, p in CASES]
 )
 every_game = pytest.mark.parametrize("name", list(board_envs.GAMES))
 
-KNOWN_WARNINGS = (
-    "Observation is not a NumPy array",
-    "Observation numpy array is all zeros.",
-    "Observation space for each agent probably should be",
-)
-"""What PettingZoo's api_test warns of with every third-party Dict observation, and with an empty board."""
-
 
 def module_of(name):
-    return getattr(board_envs, f"{snake_name(name)}_v0")
+    """Return env() and raw_env() of a game, as the module of its name has them."""
+    return SimpleNamespace(
+        env=functools.partial(board_envs.env, name), raw_env=functools.partial(board_envs.raw_env, name)
+    )
 
 
 def gymnasium_id(name):
     return f"board_envs/{camel_name(name)}-v0"
-
-
-def only_known_warnings(caught, allowed=KNOWN_WARNINGS):
-    unknown = [str(w.message) for w in caught if not any(re.match(re.escape(text), str(w.message)) for text in allowed)]
-    assert unknown == []
 
 
 class recording:  # noqa: N801  # used like a function
@@ -58,14 +40,6 @@ class recording:  # noqa: N801  # used like a function
 
     def __exit__(self, *details):
         return self._catcher.__exit__(*details)
-
-
-def pettingzoo_tests():
-    """Return PettingZoo's test functions; importing them warns of PettingZoo's own old names."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from pettingzoo.test import api_test, render_test, seed_test
-    return api_test, seed_test, render_test
 
 
 def play_random(env, seed, reset=True):

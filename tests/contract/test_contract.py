@@ -7,6 +7,7 @@ import pickle
 import random
 import subprocess
 import sys
+from pathlib import Path
 
 import cloudpickle
 import gymnasium
@@ -14,13 +15,10 @@ import numpy as np
 import pettingzoo
 import pytest
 from contract_common import (
-    KNOWN_WARNINGS,
     every_case,
     every_game,
     gymnasium_id,
     module_of,
-    only_known_warnings,
-    pettingzoo_tests,
     play_random,
     play_single,
     recording,
@@ -31,6 +29,7 @@ import board_envs
 from board_envs.envs.single import BoardEnv
 from board_envs.registry import snake_name
 from board_envs.testing import check_env, check_rules
+from board_envs.testing.frameworks import KNOWN_WARNINGS, only_known_warnings, pettingzoo_tests
 
 ONE_SEAT = [{}, {"opponent": None}, {"seat": "random", "mask_in": "observation", "flat": True}]
 
@@ -354,8 +353,16 @@ def test_ids_name_both_forms(name):  # R097, R102
         made = pettingzoo.make("aec", f"board_envs/{snake_name(name)}-v0", render_mode="ansi")
         made.reset()
         assert isinstance(made.render(), str)
-    module = importlib.import_module(f"board_envs.{snake_name(name)}_v0")
-    assert module is module_of(name)
+
+
+def test_the_modules_of_games_are_real_and_make_their_games():
+    names = sorted(path.stem for path in Path(board_envs.__file__).parent.glob("*_v0.py"))
+    assert names == sorted(name for name in board_envs.__all__ if name.endswith("_v0"))
+    for name in names:
+        module = importlib.import_module(f"board_envs.{name}")
+        assert module is getattr(board_envs, name)
+        for env in (module.env(), module.raw_env()):
+            assert env.metadata["name"] == name
 
 
 def test_an_unknown_id_or_attribute_is_told():

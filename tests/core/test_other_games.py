@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import functools
 import pickle
 import subprocess
 import sys
@@ -15,11 +16,14 @@ import pytest
 
 import board_envs
 from board_envs import registry
+from board_envs.authoring import common_forms, compiled_as
 from board_envs.envs.vector import BoardVectorEnv
-from board_envs.pictures.svg import svg
+from board_envs.pictures.shapes import Label, Picture
+from board_envs.pictures.svg import picture, svg
 from board_envs.registration import gymnasium_id, pettingzoo_id, register
 from board_envs.registry import GROUP, game_drawing, game_module, game_names, game_parameters, make_game
-from board_envs.testing import check_env
+from board_envs.testing import check_env, check_game, check_vector
+from board_envs.types import Rules
 
 MODULE = "board_envs_somebody_elses"
 
@@ -107,10 +111,101 @@ def test_it_is_in_both_registries(game):
 
 def test_its_drawing_is_a_function_of_its_module(game):
     module = game_module("sticks")
-    with pytest.raises(ValueError, match=f"'sticks' has no drawing: {MODULE} has no function picture"):
-        svg(game, game.initial_state())
     module.picture = lambda game, state: game_drawing("nim")(make_game("nim", heaps=(4,)), state)
-    assert svg(game, game.initial_state()).startswith("<svg")
+    assert svg(game, game.initial_state()) == svg(make_game("nim", heaps=(4,)), game.parse("4"))
+
+
+def test_without_a_drawing_its_text_is_the_picture(game):
+    drawn = picture(game, game.parse("3"))
+    # "1: ||| 3" and "the last object wins": one label a character, in its line and column.
+    assert game.draw(game.parse("3")).splitlines() == ["1: ||| 3", "the last object wins"]
+    by_line = {}
+    for label in sorted(drawn.shapes, key=lambda label: (label.y, label.x)):
+        by_line[label.y] = by_line.get(label.y, "") + label.text
+    assert list(by_line.values()) == ["1:|||3", "thelastobjectwins"]
+    bars = [label.x for label in drawn.shapes if label.text == "|"]
+    assert bars == pytest.approx([1.2, 1.5, 1.8])
+    assert all(0 < label.x < drawn.width and 0 < label.y < drawn.height for label in drawn.shapes)
+
+
+def test_a_game_is_added_while_the_program_runs(install, monkeypatch):
+    monkeypatch.setattr(registry, "_ADDED", {})
+    module = sticks()
+    board_envs.add_game("sticks", module)
+    board_envs.add_game("sticks", module)
+    assert game_names() == [*board_envs.GAMES, "sticks"]
+    game = make_game("sticks", heap=2)
+    assert pickle.loads(pickle.dumps(game)) is game
+    assert gymnasium.make("board_envs/Sticks-v0", heap=2).unwrapped.game is game
+    for name, given, message in [
+        ("sticks", sticks(), "there is a game 'sticks' already"),
+        ("nim", module, "there is a game 'nim' already"),
+        ("Sticks", module, "no name of a game: 'Sticks'; a name is words"),
+        ("other", types.ModuleType("x"), r"has no function make"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            board_envs.add_game(name, given)
+    assert game_names() == [*board_envs.GAMES, "sticks"]
+
+
+def test_the_conformance_checks_pass(game):
+    lines = []
+    check_game("sticks", lines.append)
+    for check in ("rules", "copies", "forms", "drawings", "environments", "PettingZoo's checkers"):
+        assert f"make_game('sticks', heap=3): {check}" in lines
+
+
+def broken(**changed):
+    """Return a module with the game, some of its rules or facts changed."""
+    module = sticks()
+    make = functools.cache(module.make)
+    rules = {key: changed.pop(key) for key in list(changed) if key in Rules.__dataclass_fields__}
+    module.make = functools.cache(
+        lambda heap=3: dataclasses.replace(make(heap), rules=dataclasses.replace(make(heap).rules, **rules), **changed)
+    )
+    return module
+
+
+def one_more(state):
+    return 1 + int(state.heaps)
+
+
+@pytest.mark.parametrize(
+    ("module", "message"),
+    [
+        (broken(count=one_more), "rules: count is 4, the mask has 3"),
+        (broken(decoder=lambda observation, seat: make_game("nim", heaps=(3,)).parse("2")), "rules: decode gives 2 0"),
+        (broken(outside_forms=lambda game: [dataclasses.replace(common_forms(game)[1], example="1. 9:9")]), "forms: "),
+    ],
+)
+def test_the_conformance_checks_name_what_is_broken(install, module, message):
+    install("sticks", module)
+    register()
+    with pytest.raises(AssertionError, match=rf"^make_game\('sticks', heap=3\): {message}"):
+        check_game("sticks")
+
+
+def test_pictures_outside_their_area_are_found(game, monkeypatch):
+    module = game_module("sticks")
+    module.picture = lambda game, state: Picture(1, 1, (Label(2, 0.5, "x"),))
+    with pytest.raises(AssertionError, match="drawings: Label.*is outside of 1 x 1"):
+        check_game("sticks")
+
+
+def test_rules_that_play_otherwise_when_compiled_are_found(install):
+    pytest.importorskip("numba")
+
+    def five(state):
+        return 5
+
+    @compiled_as(five)
+    def margin(state):
+        return 0
+
+    install("sticks", broken(margin=margin))
+    register()
+    with pytest.raises(AssertionError, match=r"reset\[1\]\['margin'\]: vectorised \[5, 5.*scalar \[0, 0"):
+        check_vector(make_game("sticks"))
 
 
 def test_nothing_is_imported_before_it_is_used_and_a_broken_package_is_named(install):
@@ -157,12 +252,21 @@ def test_ours_wins_a_clash_with_a_warning(install):
     install("connect_four", sticks())
     with pytest.warns(UserWarning, match="declares a game 'connect-four'; the one of board_envs is used"):
         assert game_names() == list(board_envs.GAMES)
-    assert make_game("connect-four").rules is not None
+    with pytest.warns(UserWarning, match="declares a game 'connect-four'"):
+        assert make_game("connect-four").rules is not None
+
+
+def test_a_clash_is_silent_until_its_name_is_used(install):
+    install("connect_four", sticks())
+    install("Sticks!", sticks())
+    register()  # as `import board_envs` does
+    assert make_game("nim").name == "nim"
 
 
 def test_of_two_packages_one_is_taken_with_a_warning(install):
     install("sticks", sticks())
     install("sticks", sticks(), MODULE + "_b")
+    register()
     with pytest.warns(UserWarning, match="declares a game 'sticks'; the one of"):
         assert make_game("sticks").name == "sticks"
 
@@ -171,6 +275,8 @@ def test_a_name_that_ids_cannot_hold_is_left_out_with_a_warning(install):
     install("Sticks!", sticks())
     with pytest.warns(UserWarning, match=r"'Sticks!': a name is words of small letters"):
         assert "Sticks!" not in game_names()
+    with pytest.warns(UserWarning, match="it is left out"), pytest.raises(ValueError, match="unknown game 'Sticks!'"):
+        make_game("Sticks!")
 
 
 TYPED = """\

@@ -18,7 +18,8 @@ from board_envs.envs.opponents import RandomOpponent
 from board_envs.envs.single import BoardEnv
 from board_envs.envs.vector import BoardVectorEnv
 from board_envs.random import Stream
-from board_envs.types import INFO_KEYS, IllegalActionError, MissingExtraError, PositionError
+from board_envs.testing.vectors import compare_vectors, random_actions
+from board_envs.types import IllegalActionError, MissingExtraError, PositionError
 
 pytest.importorskip("numba")
 
@@ -43,69 +44,6 @@ ROWS, STEPS = 16, 92
 assert len(CASES) * 3 * len(FORMS) * ROWS * STEPS > 100_000
 
 
-def assert_same(ours, theirs, where):
-    """Equal bit by bit: keys, dtypes, shapes, entries; NaN equals NaN."""
-    if isinstance(theirs, tuple):
-        for k, (a, b) in enumerate(zip(ours, theirs, strict=True)):
-            assert_same(a, b, f"{where}[{k}]")
-    elif isinstance(theirs, dict):
-        assert set(ours) == set(theirs), where
-        for key in theirs:
-            assert_same(ours[key], theirs[key], f"{where}[{key!r}]")
-    elif isinstance(theirs, np.ndarray):
-        assert isinstance(ours, np.ndarray), where
-        assert (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape), where
-        if theirs.dtype == object:
-            assert_same(tuple(ours), tuple(theirs), where)
-        else:
-            assert np.array_equal(ours, theirs, equal_nan=theirs.dtype.kind == "f"), where
-    else:
-        assert ours is None, where
-        assert theirs is None, where
-
-
-def assert_partial(ours, theirs, rows, last, where):
-    """Observations and flags as Gymnasium's; values its own in the rows reset, and as told last in the others."""
-    assert_same(ours[0], theirs[0], where)
-    assert set(ours[1]) == set(theirs[1]) == {name for key in INFO_KEYS for name in (key, f"_{key}")}, where
-    for key in INFO_KEYS:
-        assert_same(ours[1][f"_{key}"], rows, f"{where}: _{key}")
-        assert_same(theirs[1][f"_{key}"], rows, f"{where}: _{key}, Gymnasium's")
-        assert_same(ours[1][key][rows], theirs[1][key][rows], f"{where}: {key}")
-        others = ours[1][key][~rows]
-        if key in ("action_values", "regret"):
-            assert np.isnan(others).all(), f"{where}: {key}"
-        else:
-            assert_same(others, last[key][~rows], f"{where}: {key}")
-
-
-def random_actions(rng, masks, illegal=0.0):
-    actions = (rng.random(masks.shape) * masks).argmax(axis=1)
-    wild = rng.random(len(masks)) < illegal
-    return np.where(wild, rng.integers(masks.shape[1], size=len(masks)), actions)
-
-
-def compare(ours, theirs, steps, seed=0, illegal=0.03, resets=None):
-    """Step both with the same actions and resets."""
-    rng = np.random.default_rng(seed)
-    results = ours.reset(seed=seed, options=resets), theirs.reset(seed=seed, options=resets)
-    assert_same(*results, "reset")
-    masks = results[0][1]["action_mask"].copy()
-    ends, over = 0, np.zeros(len(masks), np.bool_)
-    for step in range(steps):
-        if ours.metadata["autoreset_mode"] is AutoresetMode.DISABLED and over.any():
-            again = [env.reset(options={"reset_mask": over.copy()}) for env in (ours, theirs)]
-            assert_partial(*again, over, results[0][4], f"partial reset before step {step}")
-            masks = again[0][1]["action_mask"].copy()
-        actions = random_actions(rng, masks, illegal)
-        results = ours.step(actions), theirs.step(actions)
-        assert_same(*results, f"step {step}")
-        masks = results[0][4]["action_mask"].copy()
-        over = results[0][2] | results[0][3]
-        ends += int(over.sum())
-    return ends
-
-
 @pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: mode.value)
 @pytest.mark.parametrize(("name", "parameters"), CASES, ids=[f"{n}-{'-'.join(map(str, p.values()))}" for n, p in CASES])
 def test_equal_to_gymnasiums_own(name, parameters, mode):  # R092, R094
@@ -114,7 +52,7 @@ def test_equal_to_gymnasiums_own(name, parameters, mode):  # R092, R094
         theirs = SyncVectorEnv([lambda: BoardEnv(name, **parameters, **form)] * ROWS, autoreset_mode=mode)
         assert ours.observation_space == theirs.observation_space
         assert ours.action_space == theirs.action_space
-        assert compare(ours, theirs, STEPS) > 0
+        assert compare_vectors(ours, theirs, STEPS) > 0
 
 
 def first_legal(boards, masks):
@@ -148,7 +86,7 @@ def test_opponents_are_the_scalar_ones(name, batch, scalar):
         theirs = SyncVectorEnv(
             [lambda: BoardEnv(name, opponent=scalar, seat="random", **parameters)] * 6, autoreset_mode=mode
         )
-        assert compare(ours, theirs, 40) > 0
+        assert compare_vectors(ours, theirs, 40) > 0
 
 
 def test_agents_with_chance_and_memory_of_their_own_stay_apart():
@@ -161,7 +99,7 @@ def test_agents_with_chance_and_memory_of_their_own_stay_apart():
     ours = BoardVectorEnv("nim", 5, opponent=Outside(board_envs.make_game("nim")))
     assert ours._players.outside
     theirs = SyncVectorEnv([lambda: BoardEnv("nim", opponent="random")] * 5)
-    compare(ours, theirs, 40)
+    compare_vectors(ours, theirs, 40)
 
 
 def test_a_mixture_draws_by_weight():
@@ -194,7 +132,7 @@ def test_oracles(form, mode):
     oracle = make_oracle(board_envs.make_game("nim"))
     ours = BoardVectorEnv("nim", 4, oracle=oracle, autoreset_mode=mode, **form)
     theirs = SyncVectorEnv([lambda: BoardEnv("nim", oracle=oracle, **form)] * 4, autoreset_mode=mode)
-    compare(ours, theirs, 30, illegal=0.1)
+    compare_vectors(ours, theirs, 30, illegal=0.1)
     ours.reset(seed=0)
     infos = ours.step([0, 0, 0, 0])[4]
     assert np.isfinite(infos["regret"]).all()
@@ -206,7 +144,7 @@ def test_full_memories_grow(monkeypatch):
     parameters = {"pits": 3, "seeds": 2, "ruleset": "abapa"}
     ours = BoardVectorEnv("awale", 8, opponent=None, num_threads=2, **parameters)
     theirs = SyncVectorEnv([lambda: BoardEnv("awale", opponent=None, **parameters)] * 8)
-    compare(ours, theirs, 60, illegal=0.0)
+    compare_vectors(ours, theirs, 60, illegal=0.0)
     assert ours._memory.shape[1] > kernels.ROOM + 1
     game = ours.game
     state = game.initial_state()
@@ -222,7 +160,7 @@ def test_full_memories_grow(monkeypatch):
 def test_threads_change_nothing():
     plain = BoardVectorEnv("connect-four", 33, seat="random")
     threaded = BoardVectorEnv("connect-four", 33, seat="random", num_threads=3)
-    compare(threaded, plain, 40)
+    compare_vectors(threaded, plain, 40)
     threaded.close()
 
 
@@ -234,7 +172,7 @@ def test_starts_for_all_and_for_each():
     states = [game.from_moves("44"), None, game.from_moves("1"), None]
     env = BoardVectorEnv(game, 4, opponent=None)
     theirs = SyncVectorEnv([lambda: BoardEnv(game, opponent=None)] * 4)
-    compare(env, theirs, 20, resets={"moves": "4453"})
+    compare_vectors(env, theirs, 20, resets={"moves": "4453"})
     texts = [None if state is None else game.format(state) for state in states]
     for options in ({"states": states}, {"positions": texts}):
         env.reset(options=options)

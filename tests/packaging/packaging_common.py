@@ -16,7 +16,7 @@ for package in (board_envs, board_agents):
 played = 0
 for name in board_envs.GAMES:
     game = board_envs.make_game(name)
-    env = getattr(board_envs, name.replace("-", "_") + "_v0").env()
+    env = board_envs.env(name)
     env.reset(seed=1)
     state = game.initial_state()
     before = None
@@ -54,7 +54,7 @@ FRESH_WAYS = {
     "pettingzoo": _NAME
     + "import board_envs, pettingzoo\n"
     + "env = pettingzoo.make('aec', 'board_envs/' + name.replace('-', '_') + '-v0') "
-    + "if hasattr(pettingzoo, 'register') else getattr(board_envs, name.replace('-', '_') + '_v0').env()\n"
+    + "if hasattr(pettingzoo, 'register') else board_envs.env(name)\n"
     + "env.reset(); print(env.unwrapped.game.name)",
 }
 """How a game's environment can be had in a fresh interpreter; each prints the game's name."""

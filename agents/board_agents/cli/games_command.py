@@ -14,7 +14,7 @@ import board_envs
 from board_agents.cli.console import AsJson, UserError, out, print_json, show_value
 from board_agents.registry import agent_names, agent_parameters
 from board_envs.registration import gymnasium_id, module_name, pettingzoo_id
-from board_envs.registry import GAMES, check_name, game_module, game_names, game_parameters
+from board_envs.registry import check_name, game_module, game_names, game_parameters
 
 LONGEST_EXAMPLE = 40
 """Characters of an example in a table."""
@@ -75,6 +75,7 @@ def describe(name: str) -> dict[str, Any]:
     """Return the facts of a game at its usual size; limits are those that the game's own documentation states."""
     game = board_envs.make_game(name)
     limits = documented(game_module(name).make)
+    module = module_name(name)
     return {
         "name": name,
         "parameters": {
@@ -82,7 +83,7 @@ def describe(name: str) -> dict[str, Any]:
         },
         "gymnasium_id": gymnasium_id(name),
         "pettingzoo_id": pettingzoo_id(name),
-        "module": f"board_envs.{module_name(name)}" if name in GAMES else f"board_envs.env({name!r})",
+        "module": f"board_envs.{module}" if hasattr(board_envs, module) else f"board_envs.env({name!r})",
         "num_actions": game.num_actions,
         "observation_shape": game.observation_shape,
         "unit": game.unit,

@@ -21,6 +21,8 @@ _ENDS = {
 
 __all__ = ["PITS_LIMIT", "RULESETS", "SEEDS_LIMIT", "State", "make", "memory", "own"]
 
+SAMPLES = ({"pits": 3, "seeds": 2, "ruleset": "abapa"},)
+
 
 def make(pits: int = 6, seeds: int = 4, ruleset: str = "tamale") -> Game[State]:
     """Return Awalé.

@@ -16,6 +16,8 @@ from board_envs.types import Int8
 
 __all__ = ["State", "alignments", "grid_of", "grid_score", "make", "state_of"]
 
+SAMPLES = ({"rows": 3, "columns": 16, "connect": 3},)
+
 
 def make(rows: int = 6, columns: int = 7, connect: int = 4) -> Game[State]:
     """Return Connect Four.

@@ -16,6 +16,8 @@ from board_envs.types import Int8
 
 __all__ = ["State", "make"]
 
+SAMPLES = ({"heaps": (1, 3), "misere": True},)
+
 HEAPS_LIMIT, SIZE_LIMIT = 8, 127
 
 

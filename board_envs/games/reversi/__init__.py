@@ -51,6 +51,8 @@ __all__ = [
     "state_of",
 ]
 
+SAMPLES = ({"size": 4},)
+
 
 def make(size: int = 8) -> Game[State]:
     """Return Reversi.
