@@ -15,9 +15,9 @@ from board_envs.pictures.svg import picture, svg
 from board_envs.random import Stream
 from board_envs.registration import env, raw_env
 from board_envs.registry import game_samples, make_game
+from board_envs.testing.conformance import LONGEST, check_rules
 from board_envs.testing.environments import check_env
 from board_envs.testing.frameworks import check_gymnasium, check_pettingzoo
-from board_envs.testing.conformance import LONGEST, check_rules
 from board_envs.testing.vectors import check_vector
 from board_envs.types import MissingExtraError, PositionError
 
