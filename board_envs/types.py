@@ -15,6 +15,8 @@ Words: TypeAlias = NDArray[np.uint64]
 Int8: TypeAlias = NDArray[np.int8]
 S = TypeVar("S", bound=tuple[Any, ...])
 """A game's State: a NamedTuple of words (np.uint64) and small integers, immutable by convention."""
+S_contra = TypeVar("S_contra", bound=tuple[Any, ...], contravariant=True)
+"""A State that is only taken, by agents and oracles."""
 
 
 class Outcome(IntEnum):
@@ -155,9 +157,9 @@ class Notation(Protocol[S]):
 
 
 @runtime_checkable
-class Oracle(Protocol):
+class Oracle(Protocol[S_contra]):
     """Anything that knows exact values (solvers, tables, closed forms)."""
 
-    def action_values(self, state: Any) -> dict[int, float] | None:
+    def action_values(self, state: S_contra) -> dict[int, float] | None:
         """Return each legal action's exact value for the mover, larger is better, or None if out of reach."""
         ...

@@ -11,7 +11,7 @@ import functools
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Generic, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from board_envs.game import Game, is_action
 from board_envs.policies import BatchPolicy
 from board_envs.random import Stream
-from board_envs.types import IllegalActionError, PositionError
+from board_envs.types import IllegalActionError, PositionError, S, S_contra
 
 Observation: TypeAlias = Mapping[str, NDArray[Any]] | NDArray[Any]
 """``{"observation", "action_mask"}``, or the observation array alone (environments with the mask in infos)."""
@@ -30,14 +30,14 @@ class InputEndedError(Exception):
 
 
 @runtime_checkable
-class Agent(Protocol):
+class Agent(Protocol[S_contra]):
     """A policy for one game."""
 
     def reset(self, seed: int | None = None) -> None:
         """Begin a new game; what is random in it follows the seed, None takes one from the operating system."""
         ...
 
-    def act(self, observation: Observation, state: Any = None) -> int:
+    def act(self, observation: Observation, state: S_contra | None = None) -> int:
         """Return a legal action for the seat to move. `state`, where the caller has it, is only read."""
         ...
 
@@ -51,7 +51,7 @@ class Closeable(Protocol):
         ...
 
 
-class GameAgent(ABC):
+class GameAgent(ABC, Generic[S]):
     """Base of agents that think about states. Subclasses write `choose`.
 
     Attributes:
@@ -60,7 +60,7 @@ class GameAgent(ABC):
 
     """
 
-    def __init__(self, game: Game[Any]) -> None:
+    def __init__(self, game: Game[S]) -> None:
         self.game = game
         self.stream = Stream.seeded(None)
 
@@ -68,7 +68,7 @@ class GameAgent(ABC):
         """Begin a new game with the random numbers of `seed`."""
         self.stream = Stream.seeded(seed)
 
-    def act(self, observation: Observation, state: Any = None) -> int:
+    def act(self, observation: Observation, state: S | None = None) -> int:
         """Return a legal action; the state is rebuilt from the observation unless it is given.
 
         Raises:
@@ -83,12 +83,12 @@ class GameAgent(ABC):
         self.check_unfinished(state)
         return self.choose(state)
 
-    def _vouches(self, observation: Observation, state: Any) -> bool:
+    def _vouches(self, observation: Observation, state: S) -> bool:
         """Whether an environment of this game's size handed out observation and state: a full check costs more."""
         mask = observation.get("action_mask") if isinstance(observation, Mapping) else None
         return type(state) is _state_type(self.game) and mask is not None and len(mask) == self.game.num_actions
 
-    def check(self, state: Any) -> None:
+    def check(self, state: S) -> None:
         """Refuse what this agent cannot think about.
 
         Raises:
@@ -99,13 +99,13 @@ class GameAgent(ABC):
         self.game.check_state(state)
         self.check_unfinished(state)
 
-    def check_unfinished(self, state: Any) -> None:
+    def check_unfinished(self, state: S) -> None:
         """Raise IllegalActionError in a finished game."""
         if self.game.is_terminal(state):
             raise IllegalActionError(f"there is nothing to choose, the game is over: {self.game.format(state)}")
 
     @abstractmethod
-    def choose(self, state: Any) -> int:
+    def choose(self, state: S) -> int:
         """Return a legal action of an unfinished state, which is only read."""
 
 
@@ -114,40 +114,40 @@ def _state_type(game: Game[Any]) -> type:
     return type(game.initial_state())
 
 
-class CallableAgent(GameAgent):
+class CallableAgent(GameAgent[S]):
     """A plain callable ``f({"observation", "action_mask"}) -> int`` as an agent."""
 
-    def __init__(self, game: Game[Any], function: Callable[[Any], Any]) -> None:
+    def __init__(self, game: Game[S], function: Callable[[Any], Any]) -> None:
         super().__init__(game)
         self.function = function
 
-    def act(self, observation: Observation, state: Any = None) -> int:
+    def act(self, observation: Observation, state: S | None = None) -> int:
         """Return what the callable answers; IllegalActionError if that is no integer of the action space."""
         return check_action(self.game, self.function(observation), repr(self.function))
 
-    def choose(self, state: Any) -> int:
+    def choose(self, state: S) -> int:
         """Show the callable what the seat to move sees."""
         return self.act(observation_of(self.game, state), state)
 
 
-class BatchAgent(GameAgent):
+class BatchAgent(GameAgent[S]):
     """A policy of many positions, ``f(boards (k, *shape), masks (k, n)) -> actions (k,)``, asked for one at a time."""
 
-    def __init__(self, game: Game[Any], policy: BatchPolicy) -> None:
+    def __init__(self, game: Game[S], policy: BatchPolicy) -> None:
         super().__init__(game)
         self.policy = policy
 
-    def choose(self, state: Any) -> int:
+    def choose(self, state: S) -> int:
         """Return what the policy answers to a batch of one; IllegalActionError if that is no integer action."""
         seen = observation_of(self.game, state)
         answer = self.policy(seen["observation"][None], seen["action_mask"][None])
         return check_action(self.game, np.asarray(answer), repr(self.policy))
 
 
-class AdaptedAgent(GameAgent):
+class AdaptedAgent(GameAgent[S]):
     """An agent object without `reset`, or whose ``act`` takes the observation alone."""
 
-    def __init__(self, game: Game[Any], agent: Any) -> None:
+    def __init__(self, game: Game[S], agent: Any) -> None:
         super().__init__(game)
         self.agent = agent
         self._takes_state = takes_state(agent)
@@ -158,12 +158,12 @@ class AdaptedAgent(GameAgent):
         if hasattr(self.agent, "reset"):
             self.agent.reset(seed=seed)
 
-    def act(self, observation: Observation, state: Any = None) -> int:
+    def act(self, observation: Observation, state: S | None = None) -> int:
         """Return the agent's answer; IllegalActionError if that is no integer action."""
         answer = self.agent.act(observation, state) if self._takes_state else self.agent.act(observation)
         return check_action(self.game, answer, repr(self.agent))
 
-    def choose(self, state: Any) -> int:
+    def choose(self, state: S) -> int:
         """Show the agent what the seat to move sees."""
         return self.act(observation_of(self.game, state), state)
 
@@ -189,13 +189,13 @@ def close_agent(agent: Any) -> None:
         agent.close()
 
 
-def observation_of(game: Game[Any], state: Any) -> dict[str, NDArray[np.int8]]:
+def observation_of(game: Game[S], state: S) -> dict[str, NDArray[np.int8]]:
     """Return what the seat to move sees, in the form that agents take."""
     seat = game.current_player(state)
     return {"observation": game.observe(state, seat), "action_mask": game.legal_mask(state)}
 
 
-def state_of(game: Game[Any], observation: Observation) -> Any:
+def state_of(game: Game[S], observation: Observation) -> S:
     """Rebuild the state from what the seat to move sees.
 
     An observation shows own and other pieces, not which seat one has. The seat taken is the first, 0 or 1, with which

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 from board_envs.game import check_int
+from board_envs.types import S_contra
 
 F = TypeVar("F", bound=Callable[..., Any])
 MOST_NODES = 2**63 - 1
@@ -100,19 +101,19 @@ class Preparable(Protocol):
 
 
 @runtime_checkable
-class HasFreshValues(Protocol):
+class HasFreshValues(Protocol[S_contra]):
     """An oracle whose memory lets it answer more within its limits, the more it was asked before."""
 
-    def fresh_values(self, state: Any) -> dict[int, float] | None:
+    def fresh_values(self, state: S_contra) -> dict[int, float] | None:
         """Return what ``action_values`` returns if nothing was asked before."""
         ...
 
 
 @runtime_checkable
-class HasValue(Protocol):
+class HasValue(Protocol[S_contra]):
     """An oracle that may know a position's value without those of all its moves."""
 
-    def value(self, state: Any) -> float | None:
+    def value(self, state: S_contra) -> float | None:
         """Return the exact value for the seat to move, None out of reach."""
         ...
 
@@ -142,10 +143,10 @@ class HasUnit(Protocol):
 
 
 @runtime_checkable
-class HasLine(Protocol):
+class HasLine(Protocol[S_contra]):
     """An oracle that knows a line of best play."""
 
-    def line(self, state: Any) -> Sequence[int] | None:
+    def line(self, state: S_contra) -> Sequence[int] | None:
         """Return the actions of best play to the end, [] if the game is over, None where it is out of reach."""
         ...
 
@@ -179,9 +180,9 @@ class MaybeExact(Protocol):
 
 
 @runtime_checkable
-class Analyst(Protocol):
+class Analyst(Protocol[S_contra]):
     """Anything that values unfinished positions by a search, such as the agents that look ahead."""
 
-    def analyse(self, state: Any) -> Finding:
+    def analyse(self, state: S_contra) -> Finding:
         """Return what a search finds in an unfinished position."""
         ...

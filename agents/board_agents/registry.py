@@ -19,7 +19,7 @@ from board_agents.support import Support, load, own_support, support_of
 from board_envs.game import Game
 from board_envs.policies import AgentBuilder, BatchPolicy, agent_builder, find_policy, is_agent
 from board_envs.registry import snake_name
-from board_envs.types import MissingExtraError, Oracle, SpecError
+from board_envs.types import MissingExtraError, Oracle, S, SpecError
 
 AGENTS: dict[str, str] = {
     "random": "board_agents.players.random_agent:RandomAgent",
@@ -74,7 +74,7 @@ def _records(game: str | None) -> list[Support]:
     return [*([] if game is None else [support_of(game)]), *own_support().values()]
 
 
-def make_agent(spec: str, game: Game[Any]) -> Agent:
+def make_agent(spec: str, game: Game[S]) -> Agent[S]:
     """Return the agent that a spec string names, e.g. ``make_agent("alpha-beta:depth=6", game)``.
 
     A spec "package.module:Name" or "path/file.py:name" runs that module or file: only name code that you trust.
@@ -93,7 +93,7 @@ def make_agent(spec: str, game: Game[Any]) -> Agent:
     return _adapt(agent, game)
 
 
-def _agent_of_code(spec: str, path: str, rest: str, game: Game[Any]) -> Agent:
+def _agent_of_code(spec: str, path: str, rest: str, game: Game[S]) -> Agent[S]:
     """Return the agent that "module:Name" or "file.py:name" names; classes and builders take parameters."""
     label = f"agent {spec!r}"
     try:
@@ -111,7 +111,7 @@ def _agent_of_code(spec: str, path: str, rest: str, game: Game[Any]) -> Agent:
     return _as_agent_of(label, agent_builder(functools.partial(given, **parameters)), game)
 
 
-def _as_agent_of(label: str, given: Any, game: Game[Any]) -> Agent:
+def _as_agent_of(label: str, given: Any, game: Game[S]) -> Agent[S]:
     """Return `as_agent`; whatever goes wrong in foreign code is a SpecError."""
     try:
         return as_agent(given, game)
@@ -123,7 +123,7 @@ def _as_agent_of(label: str, given: Any, game: Game[Any]) -> Agent:
         raise SpecError(f"{label}: {describe(error)}") from error
 
 
-def make_oracle(game: Game[Any], spec: str | None = None) -> Oracle:
+def make_oracle(game: Game[S], spec: str | None = None) -> Oracle[S]:
     """Return what knows exact values of a game: the best there is, or the one that `spec` names (SpecError if none)."""
     if spec is None:
         try:
@@ -133,7 +133,7 @@ def make_oracle(game: Game[Any], spec: str | None = None) -> Oracle:
             if isinstance(stand_in, Reduced):
                 stand_in.missing = str(error)
             return stand_in
-    return cast(Oracle, _make("oracle", spec, game, _oracle_class))
+    return cast(Oracle[S], _make("oracle", spec, game, _oracle_class))
 
 
 def default_oracle(game: str) -> str:
@@ -164,12 +164,12 @@ def make_estimator(game: Game[Any]) -> Any:
     return None
 
 
-def resolve_oracle(spec: str, game: Game[Any]) -> Oracle:
+def resolve_oracle(spec: str, game: Game[S]) -> Oracle[S]:
     """Return the oracle that a spec names, "default" for a game's best: the entry point of the environments."""
     return make_oracle(game, None if spec == "default" else spec)
 
 
-def as_agent(agent: Any, game: Game[Any]) -> Agent:
+def as_agent(agent: Any, game: Game[S]) -> Agent[S]:
     """Return an agent from any form in which one is given; `board_envs.policies` lists them.
 
     Raises:
@@ -180,11 +180,11 @@ def as_agent(agent: Any, game: Game[Any]) -> Agent:
     return _adapt(find_policy(agent, game, make_agent), game)
 
 
-def _adapt(policy: Any, game: Game[Any]) -> Agent:
+def _adapt(policy: Any, game: Game[S]) -> Agent[S]:
     """Return an agent object from what `find_policy` found."""
     if is_agent(policy):
         complete = isinstance(policy, Agent) and takes_state(policy)
-        return cast(Agent, policy) if complete else AdaptedAgent(game, policy)
+        return cast(Agent[S], policy) if complete else AdaptedAgent(game, policy)
     return BatchAgent(game, policy) if isinstance(policy, BatchPolicy) else CallableAgent(game, policy)
 
 

@@ -79,7 +79,7 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, int]):  # type: ignore[misc]  # P
         illegal_cap: int = CAP,
         mask_in: str = "observation",
         flat: bool = False,
-        oracle: Oracle | str | None = None,
+        oracle: Oracle[Any] | str | None = None,
         render_mode: str | None = None,
         **parameters: Any,
     ) -> None:

@@ -97,7 +97,7 @@ def find_game(game: str | Game[Any], parameters: Mapping[str, Any]) -> Game[Any]
     return make_game(game, **parameters)
 
 
-def find_oracle(oracle: Oracle | str | None, game: Game[Any]) -> Oracle | None:
+def find_oracle(oracle: Oracle[Any] | str | None, game: Game[Any]) -> Oracle[Any] | None:
     """Return the oracle that is given itself or by a spec string."""
     if isinstance(oracle, str):
         oracle = resolve("oracle", oracle, game)
@@ -138,7 +138,7 @@ def read_start(game: Game[S], options: Mapping[str, Any]) -> S:
     return state
 
 
-def ask_oracle(oracle: Oracle, state: Any, n: int) -> dict[int, float] | None:
+def ask_oracle(oracle: Oracle[Any], state: Any, n: int) -> dict[int, float] | None:
     """Return an oracle's answer for an unfinished state; ValueError if it is none."""
     values = oracle.action_values(state)
     if values is None:
@@ -198,10 +198,10 @@ class Copies:
     _UNBOUND: ClassVar[tuple[str, ...]]
     """The attributes that `_bind` makes."""
     game: Game[Any]
-    oracle: Oracle | None
+    oracle: Oracle[Any] | None
     _oracle_spec: str | None
 
-    def _set_oracle(self, oracle: Oracle | str | None) -> None:
+    def _set_oracle(self, oracle: Oracle[Any] | str | None) -> None:
         self._oracle_spec = oracle if isinstance(oracle, str) else None
         self.oracle = find_oracle(oracle, self.game)
 
@@ -269,7 +269,7 @@ class Table(Copies, Generic[S]):
         illegal_cap: int,
         mask_in: str,
         flat: bool,
-        oracle: Oracle | str | None,
+        oracle: Oracle[Any] | str | None,
         render_mode: str | None,
     ) -> None:
         self.game: Game[Any] = find_game(game, parameters)

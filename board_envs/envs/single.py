@@ -69,7 +69,7 @@ class BoardEnv(Table[Any], gymnasium.Env[Any, Any]):
         illegal_cap: int = CAP,
         mask_in: str = "info",
         flat: bool = False,
-        oracle: Oracle | str | None = None,
+        oracle: Oracle[Any] | str | None = None,
         render_mode: str | None = None,
         **parameters: Any,
     ) -> None:

@@ -93,7 +93,7 @@ class BoardVectorEnv(Copies, VectorEnv[Any, Any, Any]):
         illegal_cap: int = CAP,
         mask_in: str = "info",
         flat: bool = False,
-        oracle: Oracle | str | None = None,
+        oracle: Oracle[Any] | str | None = None,
         render_mode: str | None = None,
         **parameters: Any,
     ) -> None:

@@ -33,7 +33,7 @@ def play_games(game: Game[Any], seats: Sequence[Policy], games: int, opponent: s
     counts = {"won": 0, "drawn": 0, "lost": 0}
     for number in range(games):
         seat = number % 2
-        builders = [seats[seat], opponent]
+        builders: list[Policy | str] = [seats[seat], opponent]
         names = ("trained", opponent)
         record = play_game(
             game,

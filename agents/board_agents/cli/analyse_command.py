@@ -122,7 +122,7 @@ class _Judges:
         self.game, self.spec = game, spec
         self._known = {"": make_oracle(game, spec)}
 
-    def of(self, item: Item) -> Oracle:
+    def of(self, item: Item) -> Oracle[Any]:
         """Return the oracle whose values an item's values are compared with."""
         rule = find_form(self.game, item.form).rule if item.form and self.spec is None else ""
         if rule not in self._known:
@@ -280,7 +280,7 @@ class Analysis:
         return data
 
 
-def analyse(game: Game[Any], oracle: Oracle, state: Any) -> Analysis:
+def analyse(game: Game[Any], oracle: Oracle[Any], state: Any) -> Analysis:
     """Ask an oracle for everything about a position.
 
     A finished game is worth what the game's SUPPORT says, else its margin.
@@ -309,7 +309,7 @@ def analyse(game: Game[Any], oracle: Oracle, state: Any) -> Analysis:
     return Analysis(game, state, unit, values, plies, line, time.perf_counter() - began)
 
 
-def _hint(game: Game[Any], oracle: Oracle, estimator: Any) -> str:
+def _hint(game: Game[Any], oracle: Oracle[Any], estimator: Any) -> str:
     """Say what extras that are not installed would tell of a position out of reach."""
     missing = [oracle.missing] if isinstance(oracle, Reduced) and oracle.missing is not None else []
     if estimator is None and (needed := missing_estimator(game)) is not None:
@@ -322,7 +322,7 @@ def _estimator(game: Game[Any]) -> Any:
     return make_estimator(game)
 
 
-def best_line(game: Game[Any], oracle: Oracle, state: Any, values: dict[int, float]) -> list[int]:
+def best_line(game: Game[Any], oracle: Oracle[Any], state: Any, values: dict[int, float]) -> list[int]:
     """Return best play to the end, as far as the oracle knows it: its own line if it has one, else its best values."""
     if isinstance(oracle, HasLine):
         return [int(action) for action in oracle.line(state) or ()]

@@ -98,7 +98,7 @@ class Table:
 
     def __init__(self, game: Game[Any] | None, specs: tuple[str, str], stream: Stream, delay: float = 0.0) -> None:
         self.specs, self.delay = specs, delay
-        self.agents: dict[int, Agent] = {}
+        self.agents: dict[int, Agent[Any]] = {}
         self.start = ""
         self.states: list[Any] = []
         self.actions: list[int] = []
@@ -107,7 +107,7 @@ class Table:
             self.game = game
             self.agents = self._make_agents(game)
 
-    def _make_agents(self, game: Game[Any]) -> dict[int, Agent]:
+    def _make_agents(self, game: Game[Any]) -> dict[int, Agent[Any]]:
         """Make the agents ready to play; SpecError or UserError says which cannot."""
         agents = {seat: build_agent(spec, game) for seat, spec in enumerate(self.specs) if spec != HUMAN}
         try:

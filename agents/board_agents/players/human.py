@@ -8,7 +8,7 @@ from typing import Any
 
 from board_agents.agent import GameAgent, InputEndedError
 from board_envs.game import Game
-from board_envs.types import IllegalActionError
+from board_envs.types import IllegalActionError, S
 
 
 def ask_terminal(prompt: str) -> str:
@@ -22,7 +22,7 @@ def tell_terminal(text: str) -> None:
     print(text, file=sys.stderr)
 
 
-class HumanAgent(GameAgent):
+class HumanAgent(GameAgent[S]):
     """Shows the position, asks for a move in the game's notation, and asks again until it is a legal one.
 
     Args:
@@ -33,12 +33,12 @@ class HumanAgent(GameAgent):
     """
 
     def __init__(
-        self, game: Game[Any], *, ask: Callable[[str], str] = ask_terminal, tell: Callable[[str], Any] = tell_terminal
+        self, game: Game[S], *, ask: Callable[[str], str] = ask_terminal, tell: Callable[[str], Any] = tell_terminal
     ) -> None:
         super().__init__(game)
         self._ask, self._tell = ask, tell
 
-    def choose(self, state: Any) -> int:
+    def choose(self, state: S) -> int:
         """Return the move that the person types."""
         game = self.game
         self._tell(game.draw(state))

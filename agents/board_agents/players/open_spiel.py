@@ -8,7 +8,7 @@ from typing import Any, cast
 from board_agents.agent import GameAgent
 from board_agents.support import OpenSpielForm, outside_form
 from board_envs.game import Game
-from board_envs.types import IllegalActionError, MissingExtraError, PositionError, SpecError
+from board_envs.types import IllegalActionError, MissingExtraError, PositionError, S, SpecError
 
 SEARCH_LIMIT = 30_000
 """Positions looked at to find moves that lead to the one shown."""
@@ -37,7 +37,7 @@ def load_open_spiel(game: Game[Any]) -> Any:
     return pyspiel.load_game(form.name, dict(form.parameters))
 
 
-class OpenSpielAgent(GameAgent):
+class OpenSpielAgent(GameAgent[S]):
     """Lets an OpenSpiel bot choose.
 
     A bot wants a state with its history; what it gets is a shortest line of moves from the position that it saw last,
@@ -51,7 +51,7 @@ class OpenSpielAgent(GameAgent):
     """
 
     def __init__(
-        self, game: Game[Any], *, bot: str | Callable[[Any, int], Any] = "mcts", simulations: int = 1000
+        self, game: Game[S], *, bot: str | Callable[[Any, int], Any] = "mcts", simulations: int = 1000
     ) -> None:
         super().__init__(game)
         self._form, self._open_spiel = open_spiel_form(game), load_open_spiel(game)
@@ -82,7 +82,7 @@ class OpenSpielAgent(GameAgent):
         self._state = self.game.initial_state()
         self._theirs = self._open_spiel.new_initial_state()
 
-    def choose(self, state: Any) -> int:
+    def choose(self, state: S) -> int:
         """Return the bot's move."""
         self._follow(state)
         seat = self._theirs.current_player()
@@ -94,7 +94,7 @@ class OpenSpielAgent(GameAgent):
                 return action
         raise IllegalActionError(f"the bot answered {answer}, no move of {self.game.format(state)}")
 
-    def see(self, state: Any) -> None:
+    def see(self, state: S) -> None:
         """Follow the game while the bot is not to move; skipped many times running, it loses track otherwise."""
         self._follow(state)
 
@@ -117,10 +117,10 @@ class OpenSpielAgent(GameAgent):
             pyspiel.ChildSelectionPolicy.UCT,
         )
 
-    def _to_theirs(self, state: Any, action: int) -> int:
+    def _to_theirs(self, state: S, action: int) -> int:
         return action if self._form.action is None else self._form.action(state, action)
 
-    def _follow(self, target: Any) -> None:
+    def _follow(self, target: S) -> None:
         """Bring OpenSpiel's state to the position shown."""
         line = self._line(self._state, target)
         if line is None:
@@ -137,7 +137,7 @@ class OpenSpielAgent(GameAgent):
             while not self._theirs.is_terminal() and self._theirs.legal_actions() == [self._form.skip]:
                 self._theirs.apply_action(self._form.skip)
 
-    def _line(self, start: Any, target: Any) -> list[int] | None:
+    def _line(self, start: S, target: S) -> list[int] | None:
         """Return a shortest line of moves between two positions, breadth first; None if it is too far."""
         goal, game = self.game.pack(target).tobytes(), self.game
         level: list[tuple[Any, tuple[int, ...]]] = [(start, ())]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from board_agents.agent import GameAgent, observation_of
 from board_envs.game import Game
-from board_envs.types import MissingExtraError, SpecError
+from board_envs.types import MissingExtraError, S, SpecError
 
 _ALGORITHMS = {
     "MaskablePPO": "sb3_contrib",
@@ -24,7 +24,7 @@ _ALGORITHMS = {
 }
 
 
-class Sb3Agent(GameAgent):
+class Sb3Agent(GameAgent[S]):
     """A saved model of Stable-Baselines3 or sb3-contrib.
 
     The file is loaded by Stable-Baselines3 itself, which unpickles parts of it: only name files that you trust.
@@ -37,9 +37,7 @@ class Sb3Agent(GameAgent):
 
     """
 
-    def __init__(
-        self, game: Game[Any], *, path: str, algorithm: str = "MaskablePPO", deterministic: bool = True
-    ) -> None:
+    def __init__(self, game: Game[S], *, path: str, algorithm: str = "MaskablePPO", deterministic: bool = True) -> None:
         super().__init__(game)
         if algorithm not in _ALGORITHMS:
             raise ValueError(f"algorithm is one of {', '.join(_ALGORITHMS)}, not {algorithm!r}")
@@ -53,7 +51,7 @@ class Sb3Agent(GameAgent):
         # Not an attribute: copies and pickles of the agent name the file.
         return _load_sb3(self.path, self.algorithm, Path(self.path).stat().st_mtime_ns)
 
-    def choose(self, state: Any) -> int:
+    def choose(self, state: S) -> int:
         """Return an action of the policy among the legal ones."""
         import torch
 
@@ -67,7 +65,7 @@ class Sb3Agent(GameAgent):
         return _choose(self, preferences.cpu().numpy().ravel(), seen["action_mask"], self.deterministic)
 
 
-class TorchAgent(GameAgent):
+class TorchAgent(GameAgent[S]):
     """A torch module in a file: TorchScript (``torch.jit.save``) or an exported program (``torch.export.save``, .pt2).
 
     torch runs what the file holds, and may unpickle parts of a .pt2: only name files that you trust.
@@ -82,7 +80,7 @@ class TorchAgent(GameAgent):
 
     """
 
-    def __init__(self, game: Game[Any], *, path: str, flat: bool = False, deterministic: bool = True) -> None:
+    def __init__(self, game: Game[S], *, path: str, flat: bool = False, deterministic: bool = True) -> None:
         super().__init__(game)
         self.path, self.flat, self.deterministic = _existing(path), flat, deterministic
         self._module  # noqa: B018  # a file that is none is refused here, not at the first move
@@ -91,7 +89,7 @@ class TorchAgent(GameAgent):
     def _module(self) -> Any:
         return _load_torch(self.path, Path(self.path).stat().st_mtime_ns)
 
-    def choose(self, state: Any) -> int:
+    def choose(self, state: S) -> int:
         """Return an action among the legal ones."""
         import torch
 
@@ -147,7 +145,7 @@ def _fit_array(array: NDArray[Any], space: Any) -> NDArray[Any]:
     return array.reshape(space.shape).astype(space.dtype)
 
 
-def _choose(agent: GameAgent, preferences: NDArray[Any], mask: NDArray[np.int8], deterministic: bool) -> int:
+def _choose(agent: GameAgent[Any], preferences: NDArray[Any], mask: NDArray[np.int8], deterministic: bool) -> int:
     """Return the largest, or one drawn from the softmax, of the legal actions' numbers."""
     legal = np.flatnonzero(mask)
     values = preferences[legal].astype(np.float64)

@@ -28,7 +28,7 @@ from board_agents.agent import GameAgent
 from board_agents.oracle import check_seconds
 from board_envs.game import Game
 from board_envs.random import Stream
-from board_envs.types import IllegalActionError
+from board_envs.types import IllegalActionError, S
 
 LONGEST_ANSWER = 4096
 """Bytes of an answer; a program that writes a longer line is ended."""
@@ -50,7 +50,7 @@ class ProgramTimeoutError(TimeoutError):
     """The program took longer than its time; it has been ended."""
 
 
-class ProgramAgent(GameAgent):
+class ProgramAgent(GameAgent[S]):
     """Plays what a program answers. The program is started with the first `reset` or `act` and ended by `close`.
 
     The command is run with the rights of this process: only name programs that you trust.
@@ -63,7 +63,7 @@ class ProgramAgent(GameAgent):
 
     """
 
-    def __init__(self, game: Game[Any], *, command: str, seconds: float = 10.0) -> None:
+    def __init__(self, game: Game[S], *, command: str, seconds: float = 10.0) -> None:
         super().__init__(game)
         try:
             self._command = shlex.split(command)
@@ -85,7 +85,7 @@ class ProgramAgent(GameAgent):
         self._start()
         self._expect_ready(f"new\t{seed}")
 
-    def choose(self, state: Any) -> int:
+    def choose(self, state: S) -> int:
         """Return the program's move.
 
         Raises:
@@ -108,7 +108,7 @@ class ProgramAgent(GameAgent):
         if pipe is not None:
             pipe.close()
 
-    def __enter__(self) -> ProgramAgent:
+    def __enter__(self) -> ProgramAgent[S]:
         """Return the agent; leaving the context closes it."""
         return self
 
@@ -252,5 +252,5 @@ class _Pipe:
             self._errors = (self._errors + part)[-_LAST_BYTES:]
 
 
-def _remake(cls: type[ProgramAgent], game: Game[Any], command: str, seconds: float) -> ProgramAgent:
+def _remake(cls: type[ProgramAgent[S]], game: Game[S], command: str, seconds: float) -> ProgramAgent[S]:
     return cls(game, command=command, seconds=seconds)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from board_agents.agent import GameAgent
+from board_envs.types import S
 
 if TYPE_CHECKING:
     from board_envs.envs.kernels import Policy
 
 
-class RandomAgent(GameAgent):
+class RandomAgent(GameAgent[S]):
     """Uniformly random play: one draw of the stream below the number of legal actions a move (kernels do the same)."""
 
-    def choose(self, state: Any) -> int:
+    def choose(self, state: S) -> int:
         """Return the k-th legal action, k drawn."""
         rules = self.game.rules
         return int(rules.nth(state, self.stream.below(int(rules.count(state)))))

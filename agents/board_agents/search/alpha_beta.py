@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from board_agents.oracle import LimitReachedError, check_seconds
 from board_agents.search.evaluations import Evaluation, Weights
 from board_agents.search.interpreted import DEPTH_LIMIT, SearchResult
 from board_agents.search.minimax import SearchAgent, Ties
 from board_envs.game import Game
+from board_envs.types import S
 
 if TYPE_CHECKING:
     from board_envs.envs.kernels import Policy
 
 
-class AlphaBetaAgent(SearchAgent):
+class AlphaBetaAgent(SearchAgent[S]):
     """Minimax with alpha-beta cuts; with `seconds`, deeper and deeper until the time is over.
 
     Args:
@@ -30,7 +31,7 @@ class AlphaBetaAgent(SearchAgent):
 
     def __init__(
         self,
-        game: Game[Any],
+        game: Game[S],
         *,
         depth: int | None = None,
         evaluation: str | Evaluation | Weights = "default",
@@ -51,11 +52,11 @@ class AlphaBetaAgent(SearchAgent):
         """Return the same choice as a function for compiled code, None for deep and for timed searches."""
         return super().compiled_policy() if self.seconds is None else None
 
-    def _compiled(self, state: Any, with_line: bool) -> SearchResult:
+    def _compiled(self, state: S, with_line: bool) -> SearchResult:
         """Search to the depth, or as deep as the time allows; what an unfinished depth found is not used."""
         return self.search_compiled(state, prune=True, seconds=self.seconds, with_line=with_line)
 
-    def _interpreted(self, state: Any) -> SearchResult:
+    def _interpreted(self, state: S) -> SearchResult:
         seat, owned = self.game.current_player(state), self.game.own(state)
         all_ties = self.ties == "random"
         search = self.new_search()

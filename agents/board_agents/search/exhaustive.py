@@ -9,12 +9,13 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import Any, Generic
 
 from board_agents.lowlevel.copies import Shared
 from board_agents.oracle import LimitReachedError, check_seconds
 from board_agents.support import HistoryKey, exact_unit, load, support_of
 from board_envs.game import Game, check_int
+from board_envs.types import S
 
 DEPTH_LIMIT = 400
 """Longest line followed: Python's own recursion ends at 1000 calls."""
@@ -23,7 +24,7 @@ MEMORY_LIMIT = 2_000_000
 """Positions remembered before the memory is emptied."""
 
 
-class ExhaustiveOracle(Shared):
+class ExhaustiveOracle(Shared, Generic[S]):
     """Exact action values by search to the end, in the game's unit.
 
     A finished game is worth its margin, or what the game's SUPPORT says. Where rules remember earlier positions, a
@@ -44,7 +45,7 @@ class ExhaustiveOracle(Shared):
 
     """
 
-    def __init__(self, game: Game[Any], *, budget: int = 150_000, seconds: float | None = None) -> None:
+    def __init__(self, game: Game[S], *, budget: int = 150_000, seconds: float | None = None) -> None:
         self.game = game
         self.budget = check_int("exhaustive", "budget", budget, 1, 10**9)
         self._memory: dict[Any, tuple[int, int]] = {}
@@ -56,25 +57,25 @@ class ExhaustiveOracle(Shared):
         support = support_of(game.name)
         self.unit = exact_unit(game)
         final_value = _margin_at_end if support.final_value is None else load(support.final_value)
-        self._end: Callable[[Any], int] = final_value(game)
+        self._end: Callable[[S], int] = final_value(game)
         self._history: HistoryKey | None = None
         if support.history_key is not None:
             self._history = load(support.history_key)(game, self._spend)
 
-    def action_values(self, state: Any) -> dict[int, float] | None:
+    def action_values(self, state: S) -> dict[int, float] | None:
         """Return the exact value of each legal action for the mover, {} if the game is over, None beyond the budget."""
         self.game.check_state(state)
         with self._lock:
             return self._action_values(state)
 
-    def fresh_values(self, state: Any) -> dict[int, float] | None:
+    def fresh_values(self, state: S) -> dict[int, float] | None:
         """Return what `action_values` returns if nothing was asked before."""
         self.game.check_state(state)
         with self._lock:
             self._memory.clear()
             return self._action_values(state)
 
-    def _action_values(self, state: Any) -> dict[int, float] | None:
+    def _action_values(self, state: S) -> dict[int, float] | None:
         rules = self.game.rules
         if len(self._memory) > MEMORY_LIMIT:
             self._memory.clear()
@@ -93,13 +94,13 @@ class ExhaustiveOracle(Shared):
                 return None
         return values
 
-    def _gained(self, state: Any, child: Any) -> int:
+    def _gained(self, state: S, child: S) -> int:
         """Return what a move itself adds where values count what is still to come."""
         if not self.game.values_to_come:
             return 0
         return int(self.game.rules.margin(child)) - int(self.game.rules.margin(state))
 
-    def _value(self, state: Any, depth: int, alpha: int, beta: int) -> int:
+    def _value(self, state: S, depth: int, alpha: int, beta: int) -> int:
         """Return the result of best play from here in player_0's view; outside (alpha, beta) a bound of it."""
         rules = self.game.rules
         if rules.winner(state) >= 0:

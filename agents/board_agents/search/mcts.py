@@ -27,7 +27,7 @@ from board_envs._bits import ONE, borrowed
 from board_envs._jit import Kernel, inlined, jitable, kernel, require_numba
 from board_envs.game import Game, check_int
 from board_envs.random import below, draw, mix
-from board_envs.types import Words
+from board_envs.types import S, Words
 
 UNKNOWN = 2
 """In `Tree.proven`: nothing is proven; else the outcome in player_0's view, -1, 0 or 1."""
@@ -335,7 +335,7 @@ class MctsResult:
     simulations: int
 
 
-class MctsAgent(GameAgent):
+class MctsAgent(GameAgent[S]):
     """UCT with random playouts; a fresh tree for every move.
 
     Args:
@@ -352,7 +352,7 @@ class MctsAgent(GameAgent):
 
     def __init__(
         self,
-        game: Game[Any],
+        game: Game[S],
         *,
         simulations: int = 1000,
         seconds: float | None = None,
@@ -368,7 +368,7 @@ class MctsAgent(GameAgent):
         self.seconds = None if seconds is None else check_seconds("mcts", seconds)
         self.exploration, self.compiled = float(exploration), compiled
 
-    def choose(self, state: Any) -> int:
+    def choose(self, state: S) -> int:
         """Return the proven or most visited action."""
         self.check_unfinished(state)
         return self._search(state).action
@@ -385,7 +385,7 @@ class MctsAgent(GameAgent):
     def _choice(self) -> CompiledChoice:
         return choice_for(make_simulate(self.game))
 
-    def analyse(self, state: Any) -> MctsResult:
+    def analyse(self, state: S) -> MctsResult:
         """Return what a search of a position finds.
 
         Raises:
@@ -396,13 +396,13 @@ class MctsAgent(GameAgent):
         self.check(state)
         return self._search(state)
 
-    def _search(self, state: Any) -> MctsResult:
+    def _search(self, state: S) -> MctsResult:
         if self.runs_compiled:
             return self._run(make_simulate(self.game), state, _CHUNK)
         with self._choice.interpreted():
             return self._run(make_simulate(self.game).function, state, _CHUNK if self.seconds is None else 16)
 
-    def _run(self, run: Callable[..., None], state: Any, chunk: int) -> MctsResult:
+    def _run(self, run: Callable[..., None], state: S, chunk: int) -> MctsResult:
         """Search by a function that runs simulations, `chunk` of them between two looks at the clock."""
         words, memory = root_arrays(self.game, state)
         counters, used = np.array([self.stream.counter], np.uint64), np.ones(1, np.int64)

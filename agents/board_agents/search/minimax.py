@@ -6,7 +6,7 @@ Sources: the n-ply minimax of the EPITA entrance exam 2024 and `calcule_score` /
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from board_agents.agent import GameAgent
 from board_agents.search.compiled_choice import CompiledChoice, choice_for
@@ -20,6 +20,7 @@ from board_agents.search.evaluations import (
 from board_agents.search.interpreted import DEPTH_LIMIT, RootScores, Search, SearchResult, finish
 from board_envs._jit import require_numba
 from board_envs.game import Game, check_int
+from board_envs.types import S
 
 if TYPE_CHECKING:
     from board_envs.envs.kernels import Policy
@@ -39,7 +40,7 @@ def check_ties(ties: str) -> Ties:
     return cast(Ties, ties)
 
 
-class SearchAgent(GameAgent):
+class SearchAgent(GameAgent[S]):
     """Base of the agents that look ahead with an evaluation.
 
     Args:
@@ -58,7 +59,7 @@ class SearchAgent(GameAgent):
 
     def __init__(
         self,
-        game: Game[Any],
+        game: Game[S],
         *,
         depth: int = 4,
         evaluation: str | Evaluation | Weights = "default",
@@ -101,11 +102,11 @@ class SearchAgent(GameAgent):
 
         return choice_for(make_search(self.game, str(self.evaluation)))
 
-    def choose(self, state: Any) -> int:
+    def choose(self, state: S) -> int:
         """Return the action of the best value."""
         return self.search(state, with_line=False).action
 
-    def analyse(self, state: Any) -> SearchResult:
+    def analyse(self, state: S) -> SearchResult:
         """Return values and principal variation as well as the action.
 
         Raises:
@@ -116,7 +117,7 @@ class SearchAgent(GameAgent):
         self.check(state)
         return self.search(state, with_line=True)
 
-    def search(self, state: Any, *, with_line: bool) -> SearchResult:
+    def search(self, state: S, *, with_line: bool) -> SearchResult:
         """Search; without `with_line` the line may end early. IllegalActionError if the game is over."""
         self.check_unfinished(state)
         if self.runs_compiled:
@@ -126,11 +127,11 @@ class SearchAgent(GameAgent):
         with self._choice.interpreted():
             return self._interpreted(state)
 
-    def _compiled(self, state: Any, with_line: bool) -> SearchResult:
+    def _compiled(self, state: S, with_line: bool) -> SearchResult:
         """Search by compiled code."""
         raise NotImplementedError
 
-    def _interpreted(self, state: Any) -> SearchResult:
+    def _interpreted(self, state: S) -> SearchResult:
         """Search by the rules as plain Python."""
         raise NotImplementedError
 
@@ -147,7 +148,7 @@ class SearchAgent(GameAgent):
         """Return an interpreted search with this agent's evaluation."""
         return Search(self.game.rules, self.evaluate, win_value(self.game), deadline)
 
-    def search_compiled(self, state: Any, *, prune: bool, seconds: float | None, with_line: bool) -> SearchResult:
+    def search_compiled(self, state: S, *, prune: bool, seconds: float | None, with_line: bool) -> SearchResult:
         """Search compiled, with this agent's evaluation, depth and rule for ties."""
         from board_agents.search.compiled import SearchRequest, search_compiled
 
@@ -164,25 +165,25 @@ class SearchAgent(GameAgent):
         return finish(exact, seat, win_value(self.game), nodes, depth, pick)
 
 
-class MinimaxAgent(SearchAgent):
+class MinimaxAgent(SearchAgent[S]):
     """Plain minimax: the exact value of every action of the root at a fixed depth."""
 
-    def _compiled(self, state: Any, with_line: bool) -> SearchResult:
+    def _compiled(self, state: S, with_line: bool) -> SearchResult:
         """Search every line of `depth` plies."""
         return self.search_compiled(state, prune=False, seconds=None, with_line=with_line)
 
-    def _interpreted(self, state: Any) -> SearchResult:
+    def _interpreted(self, state: S) -> SearchResult:
         search = self.new_search()
         exact = search.root_minimax(self.game.own(state), self.depth)
         return self.finish(exact, self.game.current_player(state), search.nodes, self.depth)
 
 
-class GreedyAgent(MinimaxAgent):
+class GreedyAgent(MinimaxAgent[S]):
     """Looks one ply ahead."""
 
     def __init__(
         self,
-        game: Game[Any],
+        game: Game[S],
         *,
         evaluation: str | Evaluation | Weights = "default",
         ties: Ties = "first",

@@ -13,7 +13,7 @@ from board_agents.search.interpreted import SearchResult
 from board_agents.search.minimax import Ties, check_ties
 from board_agents.support import load, support_of
 from board_envs.game import Game, check_int
-from board_envs.types import MissingExtraError, Oracle
+from board_envs.types import MissingExtraError, Oracle, S
 
 NODES = 30_000
 """Positions that exhaustive search may look at for one move, if no number is given: about a second."""
@@ -21,7 +21,7 @@ DEPTH = 6
 """Plies that alpha-beta looks ahead where nothing exact is within reach and the game has no better player."""
 
 
-class PerfectAgent(GameAgent):
+class PerfectAgent(GameAgent[S]):
     """Plays a move of the best exact value where the game's oracle knows it, else the best move that a search finds.
 
     `analyse(state).exact` tells which. Games come with their own forms of this agent; this one, for all others, asks
@@ -41,7 +41,7 @@ class PerfectAgent(GameAgent):
     """
 
     def __init__(
-        self, game: Game[Any], *, ties: Ties = "first", nodes: int | None = None, seconds: float | None = None
+        self, game: Game[S], *, ties: Ties = "first", nodes: int | None = None, seconds: float | None = None
     ) -> None:
         super().__init__(game)
         self.ties = check_ties(ties)
@@ -50,11 +50,11 @@ class PerfectAgent(GameAgent):
         self.oracle = self.make_oracle()
         self.estimator = self.make_estimator()
 
-    def make_oracle(self) -> Oracle:
+    def make_oracle(self) -> Oracle[S]:
         """Return what is asked first: the game's own oracle, else exhaustive search."""
         for reference in support_of(self.game.name).oracles.values():
             try:
-                oracle: Oracle = load(reference)(self.game)
+                oracle: Oracle[Any] = load(reference)(self.game)
             except MissingExtraError:
                 break
             return oracle
@@ -70,30 +70,30 @@ class PerfectAgent(GameAgent):
         # One stream for both, so that copies go on alike.
         self.estimator.stream = self.stream
 
-    def choose(self, state: Any) -> int:
+    def choose(self, state: S) -> int:
         """Return a move of the best exact value, else of the best estimate."""
         self.check_unfinished(state)
         values = self.exact_values(state)
         return int(self.estimator.choose(state)) if values is None else self.pick(state, values)
 
-    def exact_values(self, state: Any) -> dict[int, float] | None:
+    def exact_values(self, state: S) -> dict[int, float] | None:
         """Return each legal action's exact value for the mover, None out of reach."""
         if isinstance(self.oracle, HasFreshValues):
             # What is within reach must not depend on what was asked before.
             return self.oracle.fresh_values(state)
         return self.oracle.action_values(state)
 
-    def pick(self, state: Any, values: Mapping[int, float]) -> int:
+    def pick(self, state: S, values: Mapping[int, float]) -> int:
         """Return a move of the best value by the rule for ties."""
         equal = self.equal_moves(state, values)
         return equal[self.stream.below(len(equal)) if self.ties == "random" and len(equal) > 1 else 0]
 
-    def equal_moves(self, state: Any, values: Mapping[int, float]) -> list[int]:
+    def equal_moves(self, state: S, values: Mapping[int, float]) -> list[int]:
         """List the best moves among which `ties` chooses."""
         best = max(values.values())
         return sorted(action for action, value in values.items() if value == best)
 
-    def analyse(self, state: Any) -> SearchResult:
+    def analyse(self, state: S) -> SearchResult:
         """Return every move's value, exact or estimated, as `exact` tells.
 
         Raises:
@@ -111,7 +111,7 @@ class PerfectAgent(GameAgent):
             line = (action,)
         return SearchResult(action, values[action], values, line, 0, 0, self.game.current_player(state), exact=True)
 
-    def exact_line(self, state: Any) -> tuple[int, ...]:
+    def exact_line(self, state: S) -> tuple[int, ...]:
         """Return best play from a position whose values are exact, as far as the oracle tells it."""
         if not isinstance(self.oracle, HasLine):
             return ()

@@ -17,9 +17,9 @@ from board_agents.arena.records.game_record import Ending, GameRecord
 from board_agents.registry import as_agent
 from board_envs.game import Game
 from board_envs.policies import AgentBuilder, agent_builder, is_agent
-from board_envs.types import IllegalActionError, MissingExtraError, SpecError
+from board_envs.types import IllegalActionError, MissingExtraError, S, SpecError
 
-Builder: TypeAlias = str | Agent | Callable[..., Any]
+Builder: TypeAlias = str | Agent[Any] | Callable[..., Any]
 """A player in any form that `board_envs.policies` lists."""
 T = TypeVar("T")
 
@@ -65,7 +65,7 @@ def _callers_level() -> int:
     return level
 
 
-def build_agent(player: Builder, game: Game[Any]) -> Agent:
+def build_agent(player: Builder, game: Game[S]) -> Agent[S]:
     """Make the agent of one game from a player in any form.
 
     Specs, classes and builders make a new agent; an agent object is deep-copied, so that no game depends on another;
@@ -131,7 +131,7 @@ def play_game(
     actions = list(opening)
     state = game.states(actions, game.parse(start) if start else None)[-1]
     seconds = [0.0, 0.0]
-    agents: list[Agent] = []
+    agents: list[Agent[Any]] = []
     failed: tuple[Ending, int] | None = None
     detail = ""
     try:
@@ -170,14 +170,14 @@ def play_game(
     )
 
 
-def _build_guarded(seat: int, player: Builder, game: Game[Any]) -> Agent:
+def _build_guarded(seat: int, player: Builder, game: Game[S]) -> Agent[S]:
     """Make an agent; what fails in a builder's own code is its fault, a player that is none is the caller's."""
     if not isinstance(player, (type, AgentBuilder)):
         return build_agent(player, game)
     return guarded(seat, lambda: build_agent(player, game))
 
 
-def decide(agent: Agent, game: Game[Any], state: Any) -> int:
+def decide(agent: Agent[S], game: Game[S], state: S) -> int:
     """Ask an agent for its action; AgentFaultError if it fails or answers with an illegal one."""
     seat = game.current_player(state)
     action = guarded(seat, lambda: agent.act(observation_of(game, state), game.own(state)))

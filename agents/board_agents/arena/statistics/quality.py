@@ -224,7 +224,7 @@ def judge_decision(
 
 def judge_records(
     records: Iterable[GameRecord],
-    oracle: Oracle,
+    oracle: Oracle[Any],
     agent: str | None = None,
     progress: Callable[[list[Any]], Iterable[Any]] = iter,
 ) -> dict[str, QualityReport]:
@@ -277,7 +277,7 @@ def judge_records(
     return reports
 
 
-def _remembering(game: Game[Any], oracle: Oracle) -> Callable[[Any], dict[int, float] | None]:
+def _remembering(game: Game[Any], oracle: Oracle[Any]) -> Callable[[Any], dict[int, float] | None]:
     """Return the oracle's answers, each position asked for once; with a memory of earlier ones no two are the same."""
     if game.rules.has_memory:
         return oracle.action_values

@@ -154,7 +154,7 @@ def read_suite(path: Path) -> Suite:
 
 def build_suite(
     game: Game[Any],
-    oracle: Oracle,
+    oracle: Oracle[Any],
     *,
     seed: int,
     bins: Sequence[tuple[int, int]],
@@ -205,7 +205,7 @@ def build_suite(
     return Suite(game, unit_of(oracle, game), recipe, tuple(positions))
 
 
-def rebuild(suite: Suite, oracle: Oracle) -> Suite:
+def rebuild(suite: Suite, oracle: Oracle[Any]) -> Suite:
     """Build a suite again from its recipe; with any exact oracle of the same reach it is the same."""
     recipe = suite.recipe
     bins = [(low, high) for low, high in recipe["bins"]]

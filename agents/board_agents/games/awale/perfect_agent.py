@@ -9,10 +9,11 @@ from board_agents.games.awale.table_agent import TableAgent
 from board_agents.games.awale.tablebase import best_of
 from board_agents.games.awale.tablebase_oracle import AwaleOracle
 from board_agents.search.perfect import NODES, PerfectAgent
+from board_envs.games.awale import State
 from board_envs.types import MissingExtraError, Oracle, SpecError
 
 
-class PerfectAwaleAgent(PerfectAgent):
+class PerfectAwaleAgent(PerfectAgent[State]):
     """Exact play as far as the tables reach; beyond them alpha-beta of a fixed depth with the tables at its leaves.
 
     There are tables for the rule set "tamale"; in the other one, and without numba, exhaustive search stands for them
@@ -28,11 +29,11 @@ class PerfectAwaleAgent(PerfectAgent):
 
     oracle: AwaleOracle
 
-    def make_oracle(self) -> Oracle:
+    def make_oracle(self) -> Oracle[State]:
         """Return the tables."""
         return AwaleOracle(self.game, budget=self.nodes or NODES)
 
-    def equal_moves(self, state: Any, values: Mapping[int, float]) -> list[int]:
+    def equal_moves(self, state: State, values: Mapping[int, float]) -> list[int]:
         """List the best moves that make progress: a winner who makes none may repeat a position."""
         equal = super().equal_moves(state, values)
         moves = self.oracle.exact_moves(state) if self.oracle.has_tables else None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from board_agents.agent import GameAgent
@@ -12,11 +10,11 @@ from board_agents.games.awale.tablebase_oracle import AwaleOracle
 from board_agents.search.interpreted import SearchResult
 from board_envs._jit import require_numba
 from board_envs.game import Game, check_int
-from board_envs.games.awale import memory
+from board_envs.games.awale import State, memory
 from board_envs.types import SpecError
 
 
-class TableAgent(GameAgent):
+class TableAgent(GameAgent[State]):
     """Awalé by tables: where they reach it never gives a seed away, and a winner always makes progress.
 
     With more seeds on the board than the tables know it searches by alpha-beta, with the tables at the leaves.
@@ -28,7 +26,7 @@ class TableAgent(GameAgent):
 
     """
 
-    def __init__(self, game: Game[Any], *, folder: str | None = None, depth: int = 8) -> None:
+    def __init__(self, game: Game[State], *, folder: str | None = None, depth: int = 8) -> None:
         if game.name != "awale" or game.parameters["ruleset"] != "tamale":
             raise SpecError(f"there are tables of awale with the ruleset 'tamale', not of {game!r}")
         require_numba("the table agent")
@@ -36,12 +34,12 @@ class TableAgent(GameAgent):
         self.depth = check_int("table", "depth", depth, 1, 30)
         self.oracle = AwaleOracle(game, folder=folder)
 
-    def choose(self, state: Any) -> int:
+    def choose(self, state: State) -> int:
         """Return a best action as far as the tables and the search tell."""
         action = self.oracle.best_action(state)
         return self._estimate(state)[0] if action is None else action
 
-    def analyse(self, state: Any) -> SearchResult:
+    def analyse(self, state: State) -> SearchResult:
         """Return the best action and its value, seeds still to come for the mover; of all actions where all are exact.
 
         Raises:
@@ -59,7 +57,7 @@ class TableAgent(GameAgent):
         line = tuple(self.oracle.line(state))
         return SearchResult(line[0], values[line[0]], values, line, 0, 0, seat, exact=True)
 
-    def _estimate(self, state: Any) -> tuple[int, float]:
+    def _estimate(self, state: State) -> tuple[int, float]:
         """Return an action and its value where the oracle has no answer."""
         tables = self.oracle.tables
         moves = tables.moves(state)

@@ -78,7 +78,7 @@ class AwaleOracle:
 
     unit = "seeds"
 
-    def __init__(self, game: Game[Any], *, folder: str | None = None, budget: int = 20_000) -> None:
+    def __init__(self, game: Game[State], *, folder: str | None = None, budget: int = 20_000) -> None:
         if game.name != "awale":
             raise ValueError(f"these are tables of awale, not of {game.name}")
         self.game = game

@@ -12,6 +12,7 @@ from board_agents.lowlevel.copies import Remade
 from board_agents.lowlevel.foreign_code import load_object, run_file
 from board_agents.oracle import check_seconds
 from board_envs.game import Game
+from board_envs.games.connect_four import State
 from board_envs.types import SpecError
 
 
@@ -25,7 +26,7 @@ class Fields(dict[str, Any]):
             raise AttributeError(name) from None
 
 
-class KaggleAgent(Remade, GameAgent):
+class KaggleAgent(Remade, GameAgent[State]):
     """Shows a Kaggle agent what it expects: ``observation.board`` (row by row from the top, 0, 1, 2),
     ``observation.mark``, ``configuration.rows``, ``columns``, ``inarow``.
 
@@ -38,7 +39,7 @@ class KaggleAgent(Remade, GameAgent):
 
     """  # noqa: D205
 
-    def __init__(self, game: Game[Any], *, agent: str | Callable[..., Any], seconds: float = 2.0) -> None:
+    def __init__(self, game: Game[State], *, agent: str | Callable[..., Any], seconds: float = 2.0) -> None:
         super().__init__(game)
         if game.name != "connect-four":
             raise SpecError(f"Kaggle's ConnectX is Connect Four, not {game!r}")
@@ -46,7 +47,7 @@ class KaggleAgent(Remade, GameAgent):
         self._given = _count_arguments(self._function)
         self._seconds = check_seconds("kaggle", seconds)
 
-    def choose(self, state: Any) -> int:
+    def choose(self, state: State) -> int:
         """Return the column that the agent answers; IllegalActionError if that is no column."""
         seat, parameters = self.game.current_player(state), self.game.parameters
         planes = self.game.observe(state, 0).astype(int)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from board_agents.games.connect_four.opening_book import Book
 from board_agents.games.connect_four.solver import ConnectFourSolver, default_solver
@@ -50,7 +49,7 @@ class ConnectFourOracle:
 
     def __init__(
         self,
-        game: Game[Any],
+        game: Game[State],
         *,
         nodes: int | None = None,
         seconds: float | None = None,
@@ -80,7 +79,7 @@ class ConnectFourOracle:
         """Time for one question."""
         return self.limits.seconds
 
-    def action_values(self, state: Any) -> dict[int, float] | None:
+    def action_values(self, state: State) -> dict[int, float] | None:
         """Return each legal action's score, {} if the game is over, None beyond the limits."""
         if self._is_over(state):
             return {}
@@ -93,7 +92,7 @@ class ConnectFourOracle:
             values = self.solver.action_values(state, limits=self.limits)
         return None if values is None else {action: float(value) for action, value in values.items()}
 
-    def value(self, state: Any) -> float | None:
+    def value(self, state: State) -> float | None:
         """Return the score of an unfinished position for the seat to move, None beyond the limits."""
         if self.solver is not None:
             score = self.solver.score(state, limits=self.limits)
@@ -104,7 +103,7 @@ class ConnectFourOracle:
         values = self._search.action_values(state)
         return max(values.values()) if values else None
 
-    def line(self, state: Any) -> list[int] | None:
+    def line(self, state: State) -> list[int] | None:
         """Return best play from here to the end, [] if the game is over, None beyond the limits.
 
         Without numba it ends where nothing more is known.
@@ -118,7 +117,7 @@ class ConnectFourOracle:
             state = self.game.step(state, actions[-1])
         return actions
 
-    def _is_over(self, state: Any) -> bool:
+    def _is_over(self, state: State) -> bool:
         """Whether the game is over; the solver checks positions that are asked about, this those that are not."""
         if isinstance(state, State) and not self.game.is_terminal(state):
             return False
@@ -126,7 +125,7 @@ class ConnectFourOracle:
         return True
 
 
-class PerfectConnectFourAgent(PerfectAgent):
+class PerfectConnectFourAgent(PerfectAgent[State]):
     """Plays the fastest win, or a draw, or the slowest loss; beyond its limits as alpha-beta does.
 
     Args:
@@ -146,7 +145,7 @@ class PerfectConnectFourAgent(PerfectAgent):
 
     def __init__(
         self,
-        game: Game[Any],
+        game: Game[State],
         *,
         ties: Ties = "first",
         nodes: int | None = None,
@@ -162,7 +161,7 @@ class PerfectConnectFourAgent(PerfectAgent):
         if self.oracle.solver is not None:
             self.oracle.solver.prepare()
 
-    def make_oracle(self) -> Oracle:
+    def make_oracle(self) -> Oracle[State]:
         """Return the solver's oracle."""
         return ConnectFourOracle(
             self.game, nodes=self.nodes, seconds=self.seconds, megabytes=self._megabytes, book=self._book
@@ -173,7 +172,7 @@ class PerfectConnectFourAgent(PerfectAgent):
         """The solver; None without numba."""
         return self.oracle.solver
 
-    def choose(self, state: Any) -> int:
+    def choose(self, state: State) -> int:
         """Return a move of the best exact score; beyond the limits one that alpha-beta finds."""
         self.check_unfinished(state)
         solver = self.oracle.solver
@@ -184,7 +183,7 @@ class PerfectConnectFourAgent(PerfectAgent):
             move = solver.best_move(state, limits=self.oracle.limits, order=order)
         return int(self.estimator.choose(state)) if move is None else move
 
-    def exact_values(self, state: Any) -> dict[int, float] | None:
+    def exact_values(self, state: State) -> dict[int, float] | None:
         """Return each move's score, None beyond the limits."""
         solver = self.oracle.solver
         if solver is None:
@@ -192,7 +191,7 @@ class PerfectConnectFourAgent(PerfectAgent):
         with solver.afresh(self.oracle.limits):
             return self.oracle.action_values(state)
 
-    def pick(self, state: Any, values: Mapping[int, float]) -> int:
+    def pick(self, state: State, values: Mapping[int, float]) -> int:
         """Return the first best move in the order of `choose`."""
         best = max(values.values())
         return next(action for action in self.order(sorted(values)) if values[action] == best)

@@ -14,10 +14,11 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any, Literal
+from typing import Literal
 
 from board_agents.agent import GameAgent
 from board_envs.game import Game
+from board_envs.games.nim import State
 from board_envs.types import SpecError
 
 Heaps = tuple[int, ...]
@@ -92,7 +93,7 @@ def shortest_path(heaps: Heaps, estimate: Callable[[Heaps], int] = xor_estimate)
                 heapq.heappush(queue, Node(cost + estimate(after), after, cost, node))
 
 
-class NimAStarAgent(GameAgent):
+class NimAStarAgent(GameAgent[State]):
     """Plays the first move of the path that A* finds; in misère play too, whose winner it knows nothing of.
 
     Args:
@@ -101,7 +102,7 @@ class NimAStarAgent(GameAgent):
 
     """
 
-    def __init__(self, game: Game[Any], *, heuristic: Literal["xor", "sum"] = "xor") -> None:
+    def __init__(self, game: Game[State], *, heuristic: Literal["xor", "sum"] = "xor") -> None:
         super().__init__(game)
         if heuristic not in ESTIMATES:
             raise ValueError(f"nim-astar: heuristic is 'xor' or 'sum', not {heuristic!r}")
@@ -112,7 +113,7 @@ class NimAStarAgent(GameAgent):
         if positions > POSITIONS_LIMIT:
             raise SpecError(f"A* goes through nearly all of the {positions} positions of {game!r}: too many")
 
-    def choose(self, state: Any) -> int:
+    def choose(self, state: State) -> int:
         """Return the action that leads to the second position of the path."""
         number = len(self.game.parameters["heaps"])
         heaps = tuple(int(state.heaps).to_bytes(8, "little")[:number])

@@ -5,27 +5,26 @@ Source: Bouton, "Nim, a game with a complete mathematical theory", Annals of Mat
 
 from __future__ import annotations
 
-from typing import Any
-
 from board_envs.game import Game
+from board_envs.games.nim import State
 from board_envs.types import SpecError
 
 
 class NimOracle:
     """Exact values of Nim positions of any size: +1 the mover wins, -1 it loses."""
 
-    def __init__(self, game: Game[Any]) -> None:
+    def __init__(self, game: Game[State]) -> None:
         if game.name != "nim":
             raise SpecError(f"the closed form is Nim's; it knows nothing of {game!r}")
         self.game = game
         self.misere = bool(game.parameters["misere"])
 
-    def value(self, state: Any) -> int:
+    def value(self, state: State) -> int:
         """Return +1 or -1 for the seat to move; in a finished game for the seat that would have been next."""
         self.game.check_state(state)
         return self._value(state)
 
-    def _value(self, state: Any) -> int:
+    def _value(self, state: State) -> int:
         heaps = int(state.heaps).to_bytes(8, "little")
         total = 0
         for size in heaps:
@@ -35,7 +34,7 @@ class NimOracle:
             return -1 if total else 1
         return 1 if total else -1
 
-    def action_values(self, state: Any) -> dict[int, float]:
+    def action_values(self, state: State) -> dict[int, float]:
         """Return each legal action's value for the mover."""
         game = self.game
         game.check_state(state)

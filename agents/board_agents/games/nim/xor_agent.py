@@ -6,21 +6,20 @@ states the rule for normal play.
 
 from __future__ import annotations
 
-from typing import Any
-
 from board_agents.agent import GameAgent
 from board_agents.games.nim.closed_form import NimOracle
 from board_envs.game import Game
+from board_envs.games.nim import State
 
 
-class NimXorAgent(GameAgent):
+class NimXorAgent(GameAgent[State]):
     """Plays a winning move wherever there is one (the first); in a lost position the first legal move."""
 
-    def __init__(self, game: Game[Any]) -> None:
+    def __init__(self, game: Game[State]) -> None:
         super().__init__(game)
         self.oracle = NimOracle(game)
 
-    def choose(self, state: Any) -> int:
+    def choose(self, state: State) -> int:
         """Return the first action of the best exact value."""
         values = self.oracle.action_values(state)
         return max(values, key=lambda action: values[action])

@@ -62,7 +62,7 @@ _SOLVING_CHANCE = 2.0
 """The solver is not tried where it takes on average more than so many times the time that is kept for it."""
 
 
-class ReversiAgent(GameAgent):
+class ReversiAgent(GameAgent[State]):
     """Plays Reversi on 8 x 8 by searching with the learned evaluation, and exactly near the end.
 
     Args:
@@ -82,7 +82,7 @@ class ReversiAgent(GameAgent):
 
     def __init__(
         self,
-        game: Game[Any],
+        game: Game[State],
         *,
         level: int = 6,
         depth: int | None = None,

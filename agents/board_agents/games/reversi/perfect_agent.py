@@ -8,10 +8,11 @@ from board_agents.games.reversi.endgame_oracle import LEARNED_SIZE, ReversiOracl
 from board_agents.games.reversi.level_agent import LEVELS, ReversiAgent
 from board_agents.search.perfect import PerfectAgent
 from board_envs._jit import have_numba
+from board_envs.games.reversi import State
 from board_envs.types import Oracle
 
 
-class PerfectReversiAgent(PerfectAgent):
+class PerfectReversiAgent(PerfectAgent[State]):
     """Exact play with up to 18 empty squares (22 with the strongest level's own solver on 8 x 8), else that level.
 
     On other sizes alpha-beta stands for the levels, and without numba exhaustive search for the solver.
@@ -24,7 +25,7 @@ class PerfectReversiAgent(PerfectAgent):
 
     """
 
-    def make_oracle(self) -> Oracle:
+    def make_oracle(self) -> Oracle[State]:
         """Return the endgame solver."""
         if not have_numba():
             return super().make_oracle()
