@@ -19,6 +19,6 @@ def raw_env(**kwargs: Any) -> BoardAECEnv:
     return registration.raw_env("connect-four", **kwargs)
 
 
-def env(**kwargs: Any) -> AECEnv[str, Any, int]:
+def env(**kwargs: Any) -> AECEnv[str, Any, Any]:
     """Make the environment with PettingZoo's standard wrappers, see `board_envs.env`."""
     return registration.env("connect-four", **kwargs)

@@ -43,7 +43,7 @@ def raw_env(game: str, **kwargs: Any) -> BoardAECEnv:
     return BoardAECEnv(game, **kwargs)
 
 
-def env(game: str, **kwargs: Any) -> AECEnv[str, Any, int]:
+def env(game: str, **kwargs: Any) -> AECEnv[str, Any, Any]:
     """Make the PettingZoo environment of a game with PettingZoo's standard wrappers.
 
     An illegal action ends the game, the offender at -1, unless ``illegal=`` chooses a rule of `BoardAECEnv`.

@@ -26,13 +26,14 @@ def main() -> None:
     rewards, regrets = [], []
     for episode in range(arguments.episodes):
         _, info = env.reset(seed=arguments.seed + episode)
-        ended = False
+        ended, reward = False, 0.0
         while not ended:
             action = env.action_space.sample(info["action_mask"])
-            _, reward, terminated, truncated, info = env.step(action)
+            _, last, terminated, truncated, info = env.step(action)
+            reward = float(last)
             regrets.append(info["regret"])
             ended = terminated or truncated
-        rewards.append(float(reward))
+        rewards.append(reward)
     env.close()
     print(f"board_envs {board_envs.__version__}: {arguments.episodes} games of Nim against {arguments.opponent}")
     print(f"mean reward {np.mean(rewards):+.2f}")

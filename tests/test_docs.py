@@ -2,6 +2,7 @@
 
 import doctest
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -9,12 +10,14 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
+import board_envs
 from board_agents.cli import main
 from board_agents.registry import agent_names, oracle_names
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "RELEASING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(r"^(?:<!-- (?P<mark>\w+) -->\n)?```(?P<language>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 EXAMPLES = {
     "quickstart_aec.py": [["--game", game] for game in ("reversi", "connect-four", "awale", "nim")],
@@ -67,19 +70,78 @@ def test_command_lines_run_one_after_the_other(mark, lines, capsys, monkeypatch,
         assert main(arguments) == 0, capsys.readouterr().err
 
 
+def marked(page):
+    """Return the lines of a page's marked blocks by their marks."""
+    found = FENCE.finditer((ROOT / page).read_text(encoding="utf-8"))
+    return {match["mark"]: match["text"].splitlines() for match in found if match["mark"] not in (None, "fast")}
+
+
 def test_the_two_ways_to_set_up_are_two_commands_each():
-    marked = {
-        block.values[0]: block.values[1].splitlines()
-        for block in blocks("bash")
-        if block.values[0] not in (None, "fast")
-    }
-    assert set(marked) == {"use", "develop"}
-    for lines in marked.values():
+    commands = marked("README.md")
+    assert set(commands) == {"use", "develop"}
+    for lines in commands.values():
         assert len(lines) == 2
         assert lines[0].startswith("python -m pip install ")
-    program, *arguments = shlex.split(marked["use"][1])
+    program, *arguments = shlex.split(commands["use"][1])
     assert program == "board-envs"
     assert main(arguments) == 0
+
+
+def test_the_quick_checks_for_contributors_run():
+    """In the checkout, as they stand; `mypy` and `lint-imports` need what the extra "dev" brings."""
+    pytest.importorskip("numba", reason="types of compiled code are checked where numba is installed")
+    commands = marked("CONTRIBUTING.md")
+    assert set(commands) == {"develop", "checkout"}
+    assert commands["develop"] == marked("README.md")["develop"]
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    for line in commands["checkout"]:
+        ended = subprocess.run(
+            shlex.split(line),
+            cwd=ROOT,
+            env={**os.environ, "PATH": path},
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+        assert ended.returncode == 0, f"{line}\n{ended.stdout}\n{ended.stderr}"
+
+
+def test_paths_that_the_pages_for_contributors_name_are_there():
+    for page in ("CONTRIBUTING.md", "RELEASING.md"):
+        for name in re.findall(r"`((?:[\w.]+/)+[\w.]*)`", (ROOT / page).read_text(encoding="utf-8")):
+            places = (ROOT, ROOT / "agents", ROOT / "agents/board_agents")
+            assert any((place / name).exists() for place in places), f"{page}: {name}"
+
+
+def test_files_for_other_programs_read():
+    """Templates, workflow, hooks and citation are YAML with what their readers ask for."""
+    names = [".pre-commit-config.yaml", "CITATION.cff", ".github/workflows/gate.yml"]
+    names += [f".github/ISSUE_TEMPLATE/{name}.yml" for name in ("bug", "idea", "config")]
+    data = {name: yaml.safe_load((ROOT / name).read_text(encoding="utf-8")) for name in names}
+    citation = data["CITATION.cff"]
+    assert citation["version"] == board_envs.__version__
+    assert citation["authors"] == [{"name": "board_envs contributors"}]
+    assert {"cff-version", "message", "title", "license"} <= set(citation)
+    for name in ("bug", "idea"):
+        form = data[f".github/ISSUE_TEMPLATE/{name}.yml"]
+        assert {"name", "description", "body"} <= set(form)
+        assert all(field["type"] == "textarea" and field["attributes"]["label"] for field in form["body"])
+    steps = [step.get("run") for job in data[".github/workflows/gate.yml"]["jobs"].values() for step in job["steps"]]
+    assert {".ci/run", ".ci/run --full"} <= set(steps)
+    for repository in data[".pre-commit-config.yaml"]["repos"]:
+        assert repository["repo"] == "local"
+        assert all(hook["language"] == "system" for hook in repository["hooks"])
+
+
+def test_a_typed_program_over_the_public_names_runs():
+    """mypy and pyright check it in the gate."""
+    pytest.importorskip("numba", reason="vector environments need it")
+    program = ROOT / "tests" / "typed" / "user_program.py"
+    ended = subprocess.run(
+        [sys.executable, "-W", "error", program], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ class _SetByReset:
         raise AttributeError(f"{self._name} is set by reset(): call it first")
 
 
-class BoardAECEnv(Table[Any], AECEnv[str, Any, int]):  # type: ignore[misc]  # PettingZoo is not typed
+class BoardAECEnv(Table[Any], AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo is not typed
     """A game for two agents, ``player_0`` and ``player_1``, of whom ``agent_selection`` is to move.
 
     Both seats end on the same step, and after it the seat that would have moved next is selected. Rewards are +1, 0 and
@@ -97,7 +97,8 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, int]):  # type: ignore[misc]  # P
         self.possible_agents = list(AGENTS)
         self.agents: list[str] = []
         self.observation_spaces: dict[str, spaces.Space[Any]] = {}
-        self.action_spaces: dict[str, spaces.Discrete] = {}
+        # PettingZoo declares what it holds, not what may be read.
+        self.action_spaces: dict[str, spaces.Discrete] = {}  # pyright: ignore[reportIncompatibleVariableOverride]
         for agent in AGENTS:
             self.observation_spaces[agent], self.action_spaces[agent] = make_spaces(self.game, self.mask_in, self.flat)
         self._infos: dict[str, dict[str, Any]] | None
@@ -267,7 +268,9 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, int]):  # type: ignore[misc]  # P
         return infos
 
     @infos.setter
-    def infos(self, value: dict[str, dict[str, Any]]) -> None:
+    def infos(  # pyright: ignore[reportIncompatibleVariableOverride]  # a property stands for PettingZoo's variable
+        self, value: dict[str, dict[str, Any]]
+    ) -> None:
         self._infos = value
 
     def _make_infos(self) -> dict[str, dict[str, Any]]:
@@ -307,9 +310,9 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, int]):  # type: ignore[misc]  # P
         """Nothing is held open."""
 
 
-def wrap(env: BoardAECEnv, *, terminate_illegal: bool = True) -> AECEnv[str, Any, int]:
+def wrap(env: BoardAECEnv, *, terminate_illegal: bool = True) -> AECEnv[str, Any, Any]:
     """Put PettingZoo's standard wrappers around an environment, in its standard order."""
-    wrapped: AECEnv[str, Any, int] = env
+    wrapped: AECEnv[str, Any, Any] = env
     if terminate_illegal:
         wrapped = wrappers.TerminateIllegalWrapper(wrapped, illegal_reward=-1)
     wrapped = wrappers.AssertOutOfBoundsWrapper(wrapped)

@@ -332,6 +332,17 @@ def alive(number):
     return state != "Z"
 
 
+def test_a_program_is_ended_where_there_are_no_process_groups(program, monkeypatch):
+    """As on Windows: what it started is then left alone, the program itself is not."""
+    monkeypatch.delattr("os.killpg")
+    agent = program("import time\nprint('ready', flush=True)\nprint('ready', flush=True)\ntime.sleep(60)", seconds=0.5)
+    agent.reset(0)
+    process = agent._pipe.process
+    with pytest.raises(ProgramTimeoutError):
+        agent.act({}, CONNECT_FOUR.initial_state())
+    assert process.poll() is not None
+
+
 def test_a_program_that_is_not_there(tmp_path):
     agent = ProgramAgent(CONNECT_FOUR, command=str(tmp_path / "nothing"))
     with pytest.raises(ProgramCrashError, match="cannot be started"):

@@ -68,7 +68,8 @@ def name_entrants(agents: Iterable[Builder] | Mapping[str, Builder]) -> dict[str
     enters again is told apart by "#2".
     """
     if isinstance(agents, Mapping):
-        return {name: as_builder(player) for name, player in agents.items()}
+        # pyright takes a mapping for an iterable of players, too.
+        return {name: as_builder(player) for name, player in agents.items()}  # pyright: ignore[reportReturnType]
     entrants: dict[str, Builder] = {}
     for player in agents:
         own = player if isinstance(player, str) else getattr(player, "__name__", type(player).__name__)
