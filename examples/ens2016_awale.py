@@ -1,6 +1,8 @@
-"""The exam "Le jeu d'Awalé" (ENS 2016) as a program: prints the answers for a number u0.
+"""The exam "Le jeu d'Awalé" (ENS 2016), question by question: its name, ours, and the answers for a number u0.
 
 Run:  python examples/ens2016_awale.py --u0 42        (the last question needs the extra `fast`)
+
+What the oral questions ask is answered in docs/sources.md.
 """
 
 from __future__ import annotations
@@ -30,6 +32,24 @@ from board_envs.types import MissingExtraError
 A, C, M = 1103515245, 12345, 2**31
 SEVEN, TWENTY_FOUR = 3432, 2629575
 """How many 4-Awalé configurations hold 7 and 24 seeds."""
+
+
+HERE = "board_envs.games.awale.configurations"
+QUESTIONS = {
+    "1": ("the sequences mod 37", "u, v7, v24, w7, w24", "Numbers in this file"),
+    "2": ("binomial coefficients", "(j i)", "binomials"),
+    "3": ("vectors of numbers", "enc, dec", "encode, decode"),
+    "4": ("configurations of codes", "E, D", "code, from_code, vector"),
+    "5": ("seeds, but nothing playable", "jouable", "playable"),
+    "6": ("playable pits, and the largest harvest", "coup, gain", "coup, gain"),
+    "7": ("terminal configurations", "terminale", "is_terminal"),
+    "8": ("codes of rotations", "rotation", "rotation"),
+    "9": ("anti-moves, and the sum of their codes mod 37", "anti-coup", "anti_moves"),
+    "10": ("children that are missing, and the bound", "initialisation, Instable(t; k)", "initialise in this file"),
+    "11": ("iteration and score", "convergence, Stable(s)", "converge in this file"),
+    "12": ("scores of 24 seeds", "score", "board_agents.games.awale.Tables.solve, .probe"),
+}
+"""Number -> (what is asked, the exam's name, ours; the functions of `HERE` without their module)."""
 
 
 class Numbers:
@@ -178,8 +198,12 @@ def main() -> None:
     u0 = parser.parse_args().u0
     if not 0 <= u0 < M:
         parser.error(f"--u0 must be from 0 to {M - 1}, not {u0}")
+    print(f"u0 = {u0}; functions without a module are those of {HERE}")
     for question, parts in answers(u0).items():
         show(question, parts)
+        if question == "4":
+            for letter, configuration in zip("abcdef", parts, strict=True):
+                print(f"  {letter})", *sheet(configuration), sep="\n    ")
     try:
         show("12", answers_by_tables(u0))
     except MissingExtraError as error:
@@ -187,8 +211,24 @@ def main() -> None:
 
 
 def show(question: str, parts: list[Any]) -> None:
-    """Print a question's answers."""
+    """Print what a question asks, the exam's name and ours, and the answers."""
+    asked, theirs, ours = QUESTIONS[question]
+    print(f"\nQ{question}. {asked}\n    {theirs}  ->  {ours}")
     print(f"Q{question}: " + "  ".join(f"{letter}) {part}" for letter, part in zip("abcdefg", parts, strict=False)))
+
+
+def sheet(configuration: Configuration) -> list[str]:
+    """Draw a configuration as the answer sheet does: both rows, the other's from the right, and the pits' numbers."""
+    half = len(configuration) // 2
+    width = max(3, *(len(str(seeds)) for seeds in configuration))
+    other, mine = range(2 * half - 1, half - 1, -1), range(half)
+    rows = (
+        [f"({pit})" for pit in other],
+        [str(configuration[pit]) for pit in other],
+        [str(configuration[pit]) for pit in mine],
+        [f"({pit})" for pit in mine],
+    )
+    return [" ".join(cell.center(width) for cell in row).rstrip() for row in rows]
 
 
 if __name__ == "__main__":

@@ -25,7 +25,15 @@ EXAMPLES = {
     "tournament.py": [["--game", "nim", "--agents", "random", "greedy", "nim-xor", "--games", "6"]],
 }
 """Arguments of the examples run here. Examples with tests of their own are listed by TESTED_ELSEWHERE."""
-TESTED_ELSEWHERE = {"ens2016_awale.py", "train_tabular_q.py", "train_maskable_ppo.py", "train_reversi_evaluation.py"}
+TESTED_ELSEWHERE = {
+    "ens2016_awale.py",
+    "epita2024_reversi.py",
+    "nsi2026_puissance4.py",
+    "nim_notebook.py",
+    "train_tabular_q.py",
+    "train_maskable_ppo.py",
+    "train_reversi_evaluation.py",
+}
 
 
 def blocks(language):
