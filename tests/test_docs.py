@@ -14,12 +14,13 @@ import pytest
 import board_envs
 from board_agents.cli import main
 from board_agents.registry import agent_names, oracle_names
+from board_envs.registry import GAMES, game_parameters
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "RELEASING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(r"^(?:<!-- (?P<mark>\w+) -->\n)?```(?P<language>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 EXAMPLES = {
-    "quickstart_aec.py": [["--game", game] for game in ("reversi", "connect-four", "awale", "nim")],
+    "quickstart_aec.py": [["--game", game] for game in GAMES],
     "quickstart_gymnasium.py": [["--opponent", "nim-xor", "--episodes", "5"]],
     "custom_agent.py": [["--games", "6"]],
     "tournament.py": [["--game", "nim", "--agents", "random", "greedy", "nim-xor", "--games", "6"]],
@@ -45,7 +46,7 @@ def blocks(language):
                 yield pytest.param(match["mark"], match["text"], id=f"{page.name}:{line}")
 
 
-@pytest.mark.parametrize(("mark", "code"), list(blocks("python")))
+@pytest.mark.parametrize(("mark", "code"), [block for block in blocks("python") if block.values[0] != "excerpt"])
 def test_a_python_block_runs_as_a_program(mark, code, tmp_path):
     if mark == "fast":
         pytest.importorskip("numba")
@@ -58,6 +59,16 @@ def test_a_python_block_runs_as_a_program(mark, code, tmp_path):
         check=False,
     )
     assert ended.returncode == 0, ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("mark", "text"),
+    [block for language in ("python", "toml") for block in blocks(language) if block.values[0] == "excerpt"],
+)
+def test_an_excerpt_stands_in_the_example_package(mark, text):
+    package = ROOT / "examples" / "my_game"
+    sources = [path.read_text(encoding="utf-8") for path in (package / "pyproject.toml", *package.glob("*/*.py"))]
+    assert any(text in source for source in sources), text
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -166,6 +177,14 @@ def test_an_example_runs_from_anywhere(example, arguments, tmp_path):
     )
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout
+
+
+def test_the_readme_lists_every_game():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for name in GAMES:
+        parameters = ", ".join(f"`{key}` ({value})" for key, value in game_parameters(name).items())
+        row = f'| {name.replace("-", " ").capitalize()} | `"{name}"` | {parameters} | what the actions are |'
+        assert f'| `"{name}"` |' in readme, f"README.md: a row is missing in the table of games, such as\n{row}"
 
 
 def test_every_example_is_run_somewhere():

@@ -201,9 +201,24 @@ def own_support() -> dict[str, Support]:
     return {name: importlib.import_module(f"board_agents.games.{name}").SUPPORT for name in names}
 
 
-def tables_names() -> dict[str, str]:
-    """Return what tables there are: name -> class of a `TablesBuilder`."""
+def own_tables() -> dict[str, str]:
+    """Return the tables of this package's games: name -> class of a `TablesBuilder`."""
     return {name: path for record in own_support().values() for name, path in record.tables.items()}
+
+
+def other_tables() -> tuple[dict[str, str], list[SpecError | MissingExtraError]]:
+    """Return the tables of other packages' games as `own_tables` does, and why records do not load; all are imported.
+
+    Ours win a clash of names.
+    """
+    found: dict[str, str] = {}
+    errors: list[SpecError | MissingExtraError] = []
+    for game in sorted({_game_name(point) for point in entry_points(group=GROUP)}):
+        try:
+            found |= support_of(game).tables
+        except (SpecError, MissingExtraError) as error:  # noqa: PERF203  # one broken package does not hide the others
+            errors.append(error)
+    return {name: path for name, path in found.items() if name not in own_tables()}, errors
 
 
 @functools.cache
@@ -218,9 +233,12 @@ def support_of(name: str) -> Support:
     ours = own_support().get(snake_name(name))
     if ours is not None:
         return ours
-    for point in entry_points(group=GROUP, name=name):
-        return _load_point(point)
-    return Support()
+    points = [point for point in entry_points(group=GROUP) if _game_name(point) == name.replace("_", "-")]
+    return _load_point(min(points, key=lambda point: point.value)) if points else Support()
+
+
+def _game_name(point: EntryPoint) -> str:
+    return point.name.replace("_", "-")
 
 
 def _load_point(point: EntryPoint) -> Support:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from board_envs._bits import borrowed
-from board_envs._jit import Kernel, inlined, jitable, kernel
+from board_envs._jit import Kernel, jitable, kernel
 from board_envs.game import Game
 from board_envs.random import below, draw, key_of
 from board_envs.types import RETURNS, Int8, Words
@@ -106,79 +106,6 @@ def first_words(game: Game[Any]) -> Words:
     return words
 
 
-@inlined
-def draw_bits(keys: Words, i: int) -> np.uint64:
-    """Draw from the stream of a row's environment."""
-    bits = draw(keys[KEY, i], keys[COUNTER, i])
-    keys[COUNTER, i] += _ONE
-    return bits
-
-
-@inlined
-def begin_game(
-    keys: Words,
-    ints: NDArray[np.int64],
-    i: int,
-    seat_choice: int,
-    self_play: bool,
-    weights: NDArray[np.float64],
-    numbers: NDArray[np.int64],
-) -> None:
-    """Set a row's bookkeeping to the start of a game; draw the learner's seat and the opponent, as far as they vary."""
-    ints[ILLEGAL, i] = 0
-    ints[ILLEGAL_COUNT, i] = 0
-    ints[STEPS, i] = 0
-    if seat_choice == 2:
-        ints[SEAT, i] = below(draw_bits(keys, i), 2)
-    if self_play:
-        return
-    ints[POLICY, i] = numbers[0]
-    if weights.shape[0] > 1:
-        share = np.int64(draw_bits(keys, i) >> np.uint64(11)) * _UNIT
-        drawn = 0
-        while share >= weights[drawn]:
-            drawn += 1
-        ints[POLICY, i] = numbers[drawn]
-    seed = draw_bits(keys, i) >> _ONE
-    keys[OPPONENT_SEED, i] = seed
-    keys[OPPONENT_KEY, i] = key_of(seed)
-    keys[OPPONENT_COUNTER, i] = np.uint64(0)
-
-
-@functools.cache
-def make_act(game: Game[Any]) -> Callable[..., tuple[int, float, bool, bool]]:
-    """Return the jitable function that takes a learner's action; see `act` inside."""
-    find_winner, is_legal, nth, count = game.rules.winner, game.rules.is_legal, game.rules.nth, game.rules.count
-
-    @inlined
-    def act(
-        keys: Words,
-        ints: NDArray[np.int64],
-        i: int,
-        state: Any,
-        action: int,
-        illegal_rule: int,
-        penalty: float,
-        cap: int,
-    ) -> tuple[int, float, bool, bool]:
-        """Return (row i's move or -1, reward, terminated, truncated), by the rule for illegal actions."""
-        ints[STEPS, i] += 1
-        ints[ILLEGAL, i] = 0
-        if find_winner(state) >= 0:
-            return -1, 0.0, False, False
-        if is_legal(state, action):
-            return action, 0.0, False, False
-        ints[ILLEGAL, i] = 1
-        if illegal_rule == RANDOM:
-            return nth(state, below(draw_bits(keys, i), count(state))), 0.0, False, False
-        if illegal_rule == LOSE:
-            return -1, -1.0, True, False
-        ints[ILLEGAL_COUNT, i] += 1
-        return -1, -penalty, False, ints[ILLEGAL_COUNT, i] >= cap
-
-    return act
-
-
 @functools.cache
 def make_advance(game: Game[Any], policies: tuple[Policy, ...]) -> Kernel[Any, int]:
     """Return the kernel that resets and steps a batch; see `advance` inside.
@@ -189,15 +116,26 @@ def make_advance(game: Game[Any], policies: tuple[Policy, ...]) -> Kernel[Any, i
 
     """
     rules = game.rules
-    unpack, pack, play = rules.unpack, rules.pack, rules.step_with_room or rules.step
-    find_winner, find_margin, to_play = rules.winner, rules.margin, rules.to_play
-    observe, write_mask = rules.observe, rules.write_mask
+    unpack, pack, play, nth, count, is_legal = (
+        rules.unpack,
+        rules.pack,
+        rules.step_with_room or rules.step,
+        rules.nth,
+        rules.count,
+        rules.is_legal,
+    )
+    find_winner, find_margin, to_play, observe, write_mask = (
+        rules.winner,
+        rules.margin,
+        rules.to_play,
+        rules.observe,
+        rules.write_mask,
+    )
     memory_length, compact = memory_functions(game)
     start_words = first_words(game)
     number_of_words = rules.words
     compiled = len(policies)
     choose = _chain(policies)
-    act = make_act(game)
 
     def advance(
         mode: Int8,
@@ -230,7 +168,7 @@ def make_advance(game: Game[Any], policies: tuple[Policy, ...]) -> Kernel[Any, i
         for an outside opponent only sets `waiting`, bool (B,). `weights` float64 (players,) are
         cumulative shares, `numbers` int64 (players,) the players they stand for.
         """
-        words, memory, keys, ints = borrowed(words), borrowed(memory), borrowed(keys), borrowed(ints)
+        words, memory = borrowed(words), borrowed(memory)
         observations, masks = borrowed(observations), borrowed(masks)
         for i in range(start, stop):
             task = mode[i]
@@ -253,16 +191,53 @@ def make_advance(game: Game[Any], policies: tuple[Policy, ...]) -> Kernel[Any, i
             truncated = False
             move = -1
             if task == STEP:
-                move, reward, terminated, truncated = act(keys, ints, i, state, actions[i], illegal_rule, penalty, cap)
+                ints[STEPS, i] += 1
+                ints[ILLEGAL, i] = 0
+                if find_winner(state) < 0:
+                    if is_legal(state, actions[i]):
+                        move = actions[i]
+                    else:
+                        ints[ILLEGAL, i] = 1
+                        if illegal_rule == RANDOM:
+                            bits = draw(keys[KEY, i], keys[COUNTER, i])
+                            keys[COUNTER, i] += _ONE
+                            move = nth(state, below(bits, count(state)))
+                        elif illegal_rule == LOSE:
+                            reward = -1.0
+                            terminated = True
+                        else:
+                            ints[ILLEGAL_COUNT, i] += 1
+                            reward = -penalty
+                            truncated = ints[ILLEGAL_COUNT, i] >= cap
                 played[i] = move
             elif task == REPLY:
                 move = actions[i]
             else:
                 plies = 0
                 last_mover = -1
+                ints[ILLEGAL, i] = 0
+                ints[ILLEGAL_COUNT, i] = 0
+                ints[STEPS, i] = 0
                 played[i] = -1
-                begin_game(keys, ints, i, seat_choice, self_play, weights, numbers)
-                seat = ints[SEAT, i]
+                if seat_choice == 2:
+                    seat = below(draw(keys[KEY, i], keys[COUNTER, i]), 2)
+                    keys[COUNTER, i] += _ONE
+                    ints[SEAT, i] = seat
+                if not self_play:
+                    ints[POLICY, i] = numbers[0]
+                    if weights.shape[0] > 1:
+                        bits = draw(keys[KEY, i], keys[COUNTER, i])
+                        keys[COUNTER, i] += _ONE
+                        share = np.int64(bits >> np.uint64(11)) * _UNIT
+                        drawn = 0
+                        while share >= weights[drawn]:
+                            drawn += 1
+                        ints[POLICY, i] = numbers[drawn]
+                    seed = draw(keys[KEY, i], keys[COUNTER, i]) >> _ONE
+                    keys[COUNTER, i] += _ONE
+                    keys[OPPONENT_SEED, i] = seed
+                    keys[OPPONENT_KEY, i] = key_of(seed)
+                    keys[OPPONENT_COUNTER, i] = np.uint64(0)
             wait = False
             while True:
                 if move >= 0:

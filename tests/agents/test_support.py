@@ -3,6 +3,7 @@
 import dataclasses
 import subprocess
 import sys
+import typing
 from importlib.metadata import EntryPoint
 
 import pytest
@@ -11,7 +12,17 @@ import board_envs
 from board_agents import make_agent, make_oracle, support
 from board_agents.registry import agent_names, default_oracle, make_estimator, oracle_names
 from board_agents.search.evaluations import evaluation_names, named_evaluation, win_value
-from board_agents.support import GROUP, OpenSpielForm, Support, Unit, load, outside_form, own_support, support_of
+from board_agents.support import (
+    GROUP,
+    OpenSpielForm,
+    Support,
+    TablesReport,
+    Unit,
+    load,
+    outside_form,
+    own_support,
+    support_of,
+)
 from board_envs.registry import snake_name
 from board_envs.types import MissingExtraError, SpecError
 
@@ -29,8 +40,8 @@ def references(record):
             yield reference
 
 
-def test_every_game_of_ours_has_a_record_and_no_other():
-    assert set(own_support()) == {snake_name(name) for name in board_envs.GAMES}
+def test_records_in_our_package_are_of_our_games():
+    assert set(own_support()) <= {snake_name(name) for name in board_envs.GAMES}
 
 
 @pytest.mark.parametrize("name", board_envs.GAMES)
@@ -77,14 +88,14 @@ def install(monkeypatch):
     def entry_points(group, name=None):
         return [point for point in declared if point.group == group and name in (None, point.name)]
 
-    def add(name, record):
-        module = type(sys)(STRANGER)
+    def add(name, record, target=STRANGER):
+        module = type(sys)(target)
         if isinstance(record, Exception):
             module.__getattr__ = lambda _: (_ for _ in ()).throw(record)
         else:
             module.SUPPORT = record
-        monkeypatch.setitem(sys.modules, STRANGER, module)
-        declared.append(EntryPoint(name, f"{STRANGER}:SUPPORT", GROUP))
+        monkeypatch.setitem(sys.modules, target, module)
+        declared.append(EntryPoint(name, f"{target}:SUPPORT", GROUP))
 
     monkeypatch.setattr(support, "entry_points", entry_points)
     support_of.cache_clear()
@@ -144,6 +155,51 @@ def test_what_is_no_record_is_refused(install):
     install("stranger", {"oracles": {}})
     with pytest.raises(SpecError, match="no Support record"):
         support_of("stranger")
+
+
+class Shelf:
+    """Tables of another package."""
+
+    about = "values of a few sticks"
+    options: typing.ClassVar = {"sticks": None, "rows": 2}
+
+    def build(self, options, folder, threads, progress):
+        return TablesReport({"built": dict(options)}, f"{options['sticks']} sticks in {options['rows']} rows")
+
+
+def test_another_packages_tables_are_built_by_the_command(install, capsys):
+    pytest.importorskip("typer")
+    from board_agents.cli import main
+
+    install("my_sticks", Support(tables={"shelf": f"{__name__}:Shelf", "awale": "nowhere:Nothing"}))
+    assert main(["tables", "build", "shelf", "-p", "sticks=5", "--json"]) == 0
+    assert '"sticks": 5' in capsys.readouterr().out
+    install("broken", RuntimeError("broken inside"), STRANGER + "_b")
+    for arguments, told in [
+        (["build", "shelf"], "tables build shelf needs --param sticks=..."),
+        (["build", "shelf", "-p", "sticks=many"], "--param is KEY=NUMBER, as in size=4, not 'sticks=many'"),
+        (["build", "shelf", "--pits", "2"], "has no --pits; it has: --param sticks=..., --param rows=..."),
+        (["info", "shelf"], "has neither verify nor info"),
+        (["build", "awale"], "needs --max-total"),
+    ]:
+        assert main(["tables", *arguments]) == 2
+        assert told in capsys.readouterr().err
+
+
+def test_an_unknown_table_is_answered_with_all_names_and_what_does_not_load(install, capsys):
+    pytest.importorskip("typer")
+    from board_agents.cli import main
+
+    install("broken", RuntimeError("broken inside"))
+    assert main(["tables", "build", "awales"]) == 2
+    told = capsys.readouterr().err
+    assert "unknown table 'awales' (did you mean 'awale'?)" in told
+    assert "RuntimeError: broken inside" in told
+
+
+def test_underscores_and_hyphens_are_one_name(install):
+    install("my_sticks", Support(evaluations={"nothing": "board_agents.search.evaluations:zero"}))
+    assert support_of("my-sticks").evaluations
 
 
 def test_ours_win_a_clash_of_names(install):

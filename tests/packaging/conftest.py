@@ -1,6 +1,7 @@
 """A wheel of the project, and an environment that has it and sees nothing of the source tree."""
 
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -87,9 +88,20 @@ class Installed:
         environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
         return run([self.python, "-W", "error", "-c", code, *arguments], cwd=self.elsewhere, env=environment)
 
-    def command(self, *arguments):
-        """Run the installed command line."""
-        return run([self.scripts / "board-envs", *arguments], cwd=self.elsewhere)
+    def command(self, *arguments, typed=None):
+        """Run the installed command line; `typed` is what somebody types at it."""
+        return run([self.scripts / "board-envs", *arguments], cwd=self.elsewhere, input=typed)
+
+
+@pytest.fixture(scope="module")
+def with_game(wheel, tmp_path_factory):
+    """An environment with the wheel and with that of the example package, which has a game of its own."""
+    source = tmp_path_factory.mktemp("my_game") / "source"
+    shutil.copytree(ROOT / "examples" / "my_game", source, ignore=shutil.ignore_patterns("__pycache__"))
+    environment = Installed(tmp_path_factory.mktemp("with_game"))
+    environment.install(wheel)
+    environment.install(build_wheel(source, source / "dist"))
+    return environment
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,14 +17,25 @@ from board_agents.cli.console import AsJson, UserError, err, out, print_json
 from board_agents.lowlevel.data_folder import FOLDER_VARIABLE
 from board_agents.specs import unknown_name
 from board_agents.support import Progress as Report
-from board_agents.support import TablesBuilder, TablesInspector, TablesReport, load, tables_names
+from board_agents.support import TablesBuilder, TablesInspector, TablesReport, load, other_tables, own_tables
 
-TablesName = Annotated[str, typer.Argument(metavar="TABLE", help=f"One of: {', '.join(tables_names())}.")]
+TablesName = Annotated[
+    str,
+    typer.Argument(
+        metavar="TABLE",
+        help=f"One of: {', '.join(own_tables())}; or one of an installed package's game, by the name it gives.",
+    ),
+]
 MaxTotal = Annotated[
     int | None, typer.Option("--max-total", help="The most pieces on the board, for tables that go by it.")
 ]
 Plies = Annotated[int | None, typer.Option(help="The longest opening in plies, for tables that go by it.")]
 Pits = Annotated[int | None, typer.Option(help="Pits a side, for tables that go by it.")]
+Sizes = Annotated[
+    list[str] | None,
+    typer.Option("--param", "-p", metavar="KEY=NUMBER", help="A size by its name, as other packages' tables have."),
+]
+_FLAGS = ("max_total", "pits", "plies")
 Folder = Annotated[
     Path | None,
     typer.Option(
@@ -53,13 +65,14 @@ def build_command(
     max_total: MaxTotal = None,
     pits: Pits = None,
     plies: Plies = None,
+    param: Sizes = None,
     threads: Annotated[int, typer.Option(min=1, max=64, help="How many work together.")] = 1,
     folder: Folder = None,
     as_json: AsJson = False,
 ) -> None:
     """Build what is not there yet; Ctrl-C loses at most a level (or a minute's work), the same command goes on."""
     builder = _builder(table)
-    options = _options(table, builder, max_total=max_total, pits=pits, plies=plies)
+    options = _options(table, builder, param, max_total=max_total, pits=pits, plies=plies)
     for key in builder.options:
         if key not in options:
             raise UserError(f"tables build {table} needs {_flag(key)}")
@@ -72,40 +85,51 @@ def verify_command(
     table: TablesName,
     pits: Pits = None,
     max_total: MaxTotal = None,
+    param: Sizes = None,
     full: Annotated[bool, typer.Option("--full", help="Prove every value a second way.")] = False,
     folder: Folder = None,
     as_json: AsJson = False,
 ) -> None:
     """Check files against their checksums, and every value against what the moves lead to."""
-    inspector, options = _inspector(table, max_total=max_total, pits=pits)
+    inspector, options = _inspector(table, param, max_total=max_total, pits=pits)
     with _bar() as report:
         checked = inspector.verify(options, folder, full, report)
     _show(checked, as_json)
 
 
-def info_command(table: TablesName, pits: Pits = None, folder: Folder = None, as_json: AsJson = False) -> None:
+def info_command(
+    table: TablesName, pits: Pits = None, param: Sizes = None, folder: Folder = None, as_json: AsJson = False
+) -> None:
     """Print where the tables are and what they hold."""
-    inspector, options = _inspector(table, pits=pits)
+    inspector, options = _inspector(table, param, pits=pits)
     _show(inspector.info(options, folder), as_json)
 
 
 def _builder(table: str) -> TablesBuilder:
-    known = tables_names()
+    known = own_tables()
     if table not in known:
-        raise UserError(str(unknown_name("table", table, list(known))))
+        others, errors = other_tables()
+        known |= others
+        if table not in known:
+            raise UserError("; ".join(map(str, [unknown_name("table", table, list(known)), *errors])))
     builder: TablesBuilder = load(known[table])()
     return builder
 
 
-def _inspector(table: str, **given: int | None) -> tuple[TablesInspector, dict[str, int]]:
+def _inspector(table: str, param: list[str] | None, **given: int | None) -> tuple[TablesInspector, dict[str, int]]:
     builder = _builder(table)
     if not isinstance(builder, TablesInspector):
         raise UserError(f"{table} is checked whenever it is read; it has neither verify nor info")
-    return builder, _options(table, builder, **given)
+    return builder, _options(table, builder, param, **given)
 
 
-def _options(table: str, builder: TablesBuilder, **given: int | None) -> dict[str, int]:
+def _options(table: str, builder: TablesBuilder, param: list[str] | None, **given: int | None) -> dict[str, int]:
     """Return the sizes asked for, and the defaults of the others."""
+    for text in param or ():
+        key, _, value = text.partition("=")
+        if not re.fullmatch(r"-?[0-9]{1,9}", value, re.ASCII):
+            raise UserError(f"--param is KEY=NUMBER, as in size=4, not {text!r}")
+        given[key] = int(value)
     wrong = [_flag(key) for key, value in given.items() if value is not None and key not in builder.options]
     if wrong:
         known = ", ".join(map(_flag, builder.options))
@@ -115,7 +139,7 @@ def _options(table: str, builder: TablesBuilder, **given: int | None) -> dict[st
 
 
 def _flag(key: str) -> str:
-    return "--" + key.replace("_", "-")
+    return "--" + key.replace("_", "-") if key in _FLAGS else f"--param {key}=..."
 
 
 @contextmanager
