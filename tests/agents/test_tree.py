@@ -1,15 +1,19 @@
 """Exploration trees: values, drawings, and the trees of the source documents."""
 
 import xml.etree.ElementTree as ET
+from typing import NamedTuple
 
+import numpy as np
 import pytest
 from agents_common import GAMES, random_positions
 
 from board_agents import make_agent
+from board_agents.games.connect_four.document_tree import build_tree as document_tree
 from board_agents.search.evaluations import named_evaluation, win_value
 from board_agents.search.tree import build_tree
 from board_envs import make_game
-from board_envs.types import PositionError, SpecError
+from board_envs.game import Game
+from board_envs.types import PositionError, Rules, SpecError
 
 REVERSI, CONNECT_FOUR = make_game("reversi"), make_game("connect-four")
 
@@ -178,3 +182,100 @@ def test_what_else_is_refused():
         build_tree(CONNECT_FOUR, CONNECT_FOUR.initial_state(), 1, "nothing")
     with pytest.raises(PositionError):
         build_tree(CONNECT_FOUR, REVERSI.initial_state(), 1)
+
+
+class Place(NamedTuple):
+    """A node of the figure: the numbers of the edges from the root as digits, and who is to move."""
+
+    path: np.uint64
+    seat: int
+
+
+class PlaceNotation:
+    legend = "c1, c2 or c3"
+
+    def parse(self, text):
+        path, seat = text.split()
+        return Place(np.uint64(path), int(seat))
+
+    def format(self, state):
+        return f"{state.path} {state.seat}"
+
+    def action_to_text(self, state, action):
+        return f"c{action + 1}"
+
+    def text_to_action(self, state, text):
+        return int(text[1:]) - 1
+
+    def draw(self, state):
+        return self.format(state)
+
+    def split_moves(self, text):
+        return text.split()
+
+    def join_moves(self, moves):
+        return " ".join(moves)
+
+
+def figure_game():
+    """The tree of figure 5: J1 has three moves, the first ends the game and loses; then two moves each, twice."""
+
+    def count(state):
+        path = int(state.path)
+        return 3 if path == 0 else 0 if path == 1 or path > 100 else 2
+
+    def pack(state, out):
+        out[0], out[1] = state.path, np.uint64(state.seat)
+
+    rules = Rules(
+        initial=lambda: Place(np.uint64(0), 0),
+        to_play=lambda state: state.seat,
+        count=count,
+        nth=lambda state, k: k,
+        is_legal=lambda state, action: action < count(state),
+        write_mask=lambda state, out: out.__setitem__(slice(None), [k < count(state) for k in range(3)]),
+        step=lambda state, action: Place(np.uint64(10 * int(state.path) + action + 1), 1 - state.seat),
+        winner=lambda state: 1 if int(state.path) == 1 else -1,
+        margin=lambda state: 0,
+        observe=lambda state, seat, out: None,
+        pack=pack,
+        unpack=lambda words, memory: Place(words[0], int(words[1])),
+        words=2,
+    )
+    return Game("figure", {}, rules, PlaceNotation(), 3, (1,), 1, 3, "win", lambda seen, seat: None, tuple)
+
+
+def test_figures_5_and_6_of_the_reversi_document():
+    """Nine leaves; a lost game counts -10000, the others f; levels choose max, min, max; J1 takes the third move."""
+    f = {211: 3, 212: 5, 221: 2, 222: 9, 311: 4, 312: 7, 321: 8, 322: 6}  # the figure's own numbers are lost
+    game = figure_game()
+    tree = build_tree(game, game.initial_state(), 3, lambda state: f[int(state.path)])
+    assert [leaf.value for leaf in tree.leaves()] == [-10000, *f.values()]
+    assert tree.draw().splitlines() == [
+        "7 player_0 chooses the highest",
+        "├─ c1: -10000",
+        "├─ c2: 5 player_1 chooses the lowest",
+        "│  ├─ c1: 5 player_0 chooses the highest *",
+        "│  │  ├─ c1: 3",
+        "│  │  └─ c2: 5 *",
+        "│  └─ c2: 9 player_0 chooses the highest",
+        "│     ├─ c1: 2",
+        "│     └─ c2: 9 *",
+        "└─ c3: 7 player_1 chooses the lowest *",
+        "   ├─ c1: 7 player_0 chooses the highest *",
+        "   │  ├─ c1: 4",
+        "   │  └─ c2: 7 *",
+        "   └─ c2: 8 player_0 chooses the highest",
+        "      ├─ c1: 8 *",
+        "      └─ c2: 6",
+    ]
+
+
+def test_figure_3_of_the_connect_four_document():
+    """The root is no move, and the columns of its children and of theirs are 0 to 6, as far as it shows them."""
+    tree = document_tree(CONNECT_FOUR, CONNECT_FOUR.initial_state(), 2)
+    assert (tree.column, [child.column for child in tree.children]) == (-1, list(range(7)))
+    assert all([after.column for after in child.children] == list(range(7)) for child in tree.children)
+    drawn = build_tree(CONNECT_FOUR, CONNECT_FOUR.initial_state(), 2, "grid").draw().splitlines()
+    assert len(drawn) == 57
+    assert [line.split(":")[0] for line in drawn if line[0] in "├└"] == [*(f"├─ {k}" for k in range(1, 7)), "└─ 7"]
