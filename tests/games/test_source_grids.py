@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from board_envs import make_game
+from board_envs.forms import read_one
 from board_envs.games import connect_four, reversi
 from board_envs.games.reversi import grids
 from board_envs.types import IllegalActionError, PositionError
@@ -167,3 +168,10 @@ def test_moves_as_the_documents_write_them(game, theirs, ours):
 def test_moves_that_are_refused(game, moves, why):
     with pytest.raises(IllegalActionError, match=why):
         game.read_moves(moves)
+
+
+def test_a_pair_alone_is_a_move_of_three_heaps_and_a_position_of_two():
+    item = read_one(NIM, "(0, 3)")
+    assert (item.form, item.state) == ("moves", NIM.from_moves("1:3"))
+    two = make_game("nim", heaps=(3, 4))
+    assert read_one(two, "(0, 3)").state == two.parse("0,3")

@@ -19,11 +19,17 @@ _SPELLINGS = [
     re.compile(rf"\s*[\[(]\s*(?P<heaps>{_NUMBER}(?:\s*,\s*{_NUMBER})*),?\s*[\])]{_SEAT}\s*", re.ASCII),
 ]
 
+_PAIR = re.compile(rf"\s*\(\s*{_NUMBER}\s*,\s*{_NUMBER}\s*\)\s*", re.ASCII)
+"""A move (heap, count), or a position of two heaps."""
+
 
 def make_forms(game: Any) -> tuple[Form, ...]:
     """Return the forms of given initial heaps."""
+    pair_is_move = len(game.parameters["heaps"]) != 2
 
     def match_of(text: str) -> re.Match[str] | None:
+        if pair_is_move and _PAIR.fullmatch(text):
+            return None
         return next(filter(None, (spelling.fullmatch(text) for spelling in _SPELLINGS)), None)
 
     def read(text: str) -> Iterator[Item]:
