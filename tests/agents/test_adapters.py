@@ -348,7 +348,7 @@ def test_a_program_that_is_not_there(tmp_path):
     with pytest.raises(ProgramCrashError, match="cannot be started"):
         agent.reset(0)
     for spec in ('program:command=""', "program:command=x,seconds=0", "program", 'program:command="\'"'):
-        with pytest.raises(SpecError, match=r"empty|seconds is|must be given|quotation"):
+        with pytest.raises(SpecError, match=r"empty|seconds must be a finite number above 0|must be given|quotation"):
             make_agent(spec, CONNECT_FOUR)
 
 
