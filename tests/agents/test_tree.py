@@ -144,15 +144,17 @@ def test_connect_fours_cells_take_weights_too():
     assert build_tree(CONNECT_FOUR, state, 2, alignments()).value == build_tree(CONNECT_FOUR, state, 2, "grid").value
 
 
-def test_compiled_search_takes_weights():
+def test_compiled_search_takes_weights_and_keeps_two_matrices_apart():
     pytest.importorskip("numba")
-    weights = "/".join([" ".join("3" * 4)] * 4)
     game = make_game("reversi", size=4)
-    plain, compiled = (
-        make_agent(f"minimax:depth=2,evaluation={weights},compiled={how}", game) for how in ("false", "true")
-    )
-    for state in random_positions(game, 5, seed=4):
-        assert plain.analyse(state).values == compiled.analyse(state).values
+    states = random_positions(game, 5, seed=4)
+    found = []
+    for corner in ("9", "-9"):
+        spec = f"minimax:depth=2,evaluation={corner} 1 1 2/3 1 1 1/1 1 1 1/1 1 1 4,compiled="
+        plain, compiled = make_agent(spec + "false", game), make_agent(spec + "true", game)
+        found.append([compiled.analyse(state).values for state in states])
+        assert found[-1] == [plain.analyse(state).values for state in states]
+    assert found[0] != found[1]
 
 
 @pytest.mark.parametrize(

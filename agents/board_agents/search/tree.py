@@ -16,8 +16,8 @@ from board_envs.game import Game, check_int
 from board_envs.pictures.shapes import Circle, Label, Picture, Rectangle, Shape
 from board_envs.pictures.svg import CELL, picture_svg
 
-NODES_LIMIT = 1_000_000
-"""Positions in a tree unless more are asked for; one takes about half a kilobyte and 20 microseconds."""
+NODES_LIMIT = 100_000
+"""Positions in a tree unless more are asked for; one takes about half a kilobyte and 15 microseconds."""
 
 _PITCH, _LEVEL, _RADIUS, _THIN, _THICK = 1.3, 1.7, 0.42, 0.03, 0.09
 _EDGE, _CHOSEN, _DARK, _LIGHT, _LEAF = "#8a8a8a", "#b5442e", "#262626", "#ffffff", "#e9e3d5"
