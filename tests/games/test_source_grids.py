@@ -95,6 +95,7 @@ def test_figures_of_the_reversi_document():
         (lambda p: grids.playable(p, 2), ValueError, "1 .black. or -1 .white., not 2"),
         (lambda p: grids.captures(p, (8, 0), 1), ValueError, "from 0 to 7"),
         (lambda p: grids.score([[0, 3], [0, 0]]), PositionError, "one of 1, -1, 0, not"),
+        (lambda p: reversi.encode_grid([[0, 2], [0, 0]]), PositionError, "one of 1, -1, 0, not"),
         (lambda p: grids.score([[0] * 5] * 5), PositionError, "4, 6 or 8 wide"),
         (lambda p: grids.score([[0], [0, 1]]), PositionError, "rows of one length"),
         (lambda p: connect_four.state_of([[0, 3]]), PositionError, "one of 0, 1, 2, not"),

@@ -7,7 +7,7 @@ of `Noeud` in the exercise "puissance 4" (Bac NSI 2026, Amérique du Nord).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from board_agents.search.evaluations import Evaluation, Weights, evaluation_function, settled_evaluation, win_value
@@ -23,7 +23,7 @@ _PITCH, _LEVEL, _RADIUS, _THIN, _THICK = 1.3, 1.7, 0.42, 0.03, 0.09
 _EDGE, _CHOSEN, _DARK, _LIGHT, _LEAF = "#8a8a8a", "#b5442e", "#262626", "#ffffff", "#e9e3d5"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TreeNode:
     """A position of the tree.
 
@@ -39,10 +39,10 @@ class TreeNode:
 
     action: int | None
     move: str
-    state: Any
+    state: Any = field(repr=False)
     seat: int
     value: float
-    children: tuple[TreeNode, ...]
+    children: tuple[TreeNode, ...] = field(repr=False)
 
     @property
     def best(self) -> TreeNode | None:

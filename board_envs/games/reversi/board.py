@@ -218,8 +218,9 @@ def encode(state: State, size: int = 8) -> int:
     return ternary_code(grid_of(state, size))
 
 
-encode_grid = ternary_code
-"""The code of any square grid of 1, -1 and 0, reachable or not."""
+def encode_grid(grid: Any) -> int:
+    """Return the code of any grid of 1, -1 and 0, reachable or not; PositionError if it holds something else."""
+    return ternary_code(check_grid(grid, (1, -1, 0)))
 
 
 def decode_grid(code: int, size: int = 8) -> NDArray[np.int8]:
