@@ -71,12 +71,13 @@ def cpu(function: Callable[[], object], repeats: int = 1) -> float:
 
 def floor(rows: Rows, n: int) -> tuple[float, int]:
     """Return (seconds of the random accesses of a level, how many they are)."""
-    moves = int(quiet_moves(n, rows.first, rows.sums, rows.room, rows.sown, rows.gained, rows.code))
+    moves = rows.moves
+    quiet = int(quiet_moves(n, rows.first, rows.sums, moves.room, moves.sown, moves.gained, moves.code))
     size = count(rows.pits, n)
     cells, generator = np.zeros(size, np.uint32), np.random.default_rng(1)
-    places = generator.integers(size, size=min(moves, 20_000_000))
+    places = generator.integers(size, size=min(quiet, 20_000_000))
     touch(cells, places[:10])
-    return cpu(lambda: touch(cells, places)) * moves / max(len(places), 1), moves
+    return cpu(lambda: touch(cells, places)) * quiet / max(len(places), 1), quiet
 
 
 def main() -> None:
