@@ -19,7 +19,7 @@ from board_envs.testing.conformance import LONGEST, check_rules
 from board_envs.testing.environments import check_env
 from board_envs.testing.frameworks import check_gymnasium, check_pettingzoo
 from board_envs.testing.vectors import check_vector
-from board_envs.types import MissingExtraError, PositionError
+from board_envs.types import IllegalActionError, MissingExtraError, PositionError
 
 
 def check_game(name: str, report: Callable[[str], None] = lambda line: None) -> None:
@@ -81,6 +81,16 @@ def check_forms(game: Game[Any]) -> None:
             assert not again.error, f"form {form.name!r} does not read what it writes: {again.error}"
             assert game.same_position(again.state, item.state), f"form {form.name!r} reads another position: {text}"
             assert tuple(again.actions) == item.actions, f"form {form.name!r} reads other moves: {text}"
+    states, actions = _random_game(game, 0)
+    moves = game.move_names(actions[:3], states)
+    assert game.read_moves(moves) == actions[:3], f"moves one by one read otherwise: {moves}"
+    wrong = [",".join(["", *moves]), "\u0663", *([",,".join(moves)] if len(moves) > 1 else [])]
+    for text in wrong:
+        try:
+            read = game.read_moves(text)
+        except IllegalActionError:
+            continue
+        raise AssertionError(f"{text!r} reads as the moves {read}")
 
 
 def check_drawings(game: Game[Any]) -> None:

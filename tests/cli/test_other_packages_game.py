@@ -11,6 +11,7 @@ GAME = '''
 """Sticks: two heaps; whoever takes the last stick wins."""
 import dataclasses
 
+from board_envs.forms import common_forms
 from board_envs.registry import game_drawing, make_game
 
 NIM = make_game("nim", heaps=(3, 4))
@@ -18,7 +19,7 @@ NIM = make_game("nim", heaps=(3, 4))
 
 def make():
     """Make the game; it has no parameters."""
-    return dataclasses.replace(NIM, name="sticks", parameters={})
+    return dataclasses.replace(NIM, name="sticks", parameters={}, outside_forms=common_forms)
 
 
 def picture(game, state):

@@ -32,7 +32,7 @@ def sticks(name="sticks"):
     """Return a module with a game: Nim of one heap under another name, made anew at each call."""
     module = types.ModuleType(MODULE)
     module.make = lambda heap=3: dataclasses.replace(
-        make_game("nim", heaps=(heap,)), name=name, parameters={"heap": heap}
+        make_game("nim", heaps=(heap,)), name=name, parameters={"heap": heap}, outside_forms=common_forms
     )
     return module
 

@@ -53,9 +53,9 @@ def test_environments_with_the_default_oracle_are_copied_and_pickled(name, kind)
         pytest.importorskip("numba")
         from board_envs.envs.vector import BoardVectorEnv
 
-        env = BoardVectorEnv(name, 3, oracle="default", num_threads=2, **SMALL[name])
+        env = BoardVectorEnv(name, 3, oracle="default", num_threads=2, **SMALL.get(name, {}))
     else:
-        env = (BoardAECEnv if kind == "aec" else BoardEnv)(name, oracle="default", **SMALL[name])
+        env = (BoardAECEnv if kind == "aec" else BoardEnv)(name, oracle="default", **SMALL.get(name, {}))
     fresh = pickle.loads(pickle.dumps(env))
     for each in (env, fresh):
         each.reset(seed=3)

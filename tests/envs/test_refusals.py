@@ -265,7 +265,7 @@ STATES = {
 }
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", list(STATES))
 def test_states_of_another_game_or_size_are_refused(name):
     parameters, others = STATES[name]
     game, foreign = make_game(name, **parameters), make_game(name, **others)
@@ -320,7 +320,7 @@ def test_another_kind_of_opponent_is_refused():
                     env.set_state(state)
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", list(STATES))
 def test_damaged_vector_states_are_refused_and_change_nothing(name):
     pytest.importorskip("numba")
     from board_envs.envs.vector import BoardVectorEnv
@@ -367,7 +367,7 @@ def test_damaged_vector_states_are_refused_and_change_nothing(name):
     env.step(env.action_masks().argmax(axis=1))
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", list(STATES))
 def test_batches_are_checked(name):
     pytest.importorskip("numba")
     from board_envs.envs.batch import Batch, SelfPlay, States

@@ -36,7 +36,7 @@ def test_the_reward_is_the_learners_own(seat):
 
 @pytest.mark.parametrize("name", board_envs.GAMES)
 def test_rewards_add_up_to_the_learners_result(name):
-    env = gymnasium.make(gymnasium_id(name), opponent="random", seat="random", **SMALL[name])
+    env = gymnasium.make(gymnasium_id(name), opponent="random", seat="random", **SMALL.get(name, {}))
     rng = np.random.default_rng(1)
     seats, results = set(), set()
     for episode in range(100):

@@ -106,11 +106,11 @@ class HexNotation:
         return row * self.size + column
 
     def split_moves(self, text: str) -> list[str]:
-        """Cut at commas and blanks, and between cells that stand one after the other ("a1b2")."""
+        """Cut at commas or blanks, and between cells that stand one after the other ("a1b2")."""
         moves: list[str] = []
-        for word in text.replace(",", " ").split():
+        for word in text.split(",") if "," in text else text.split():
             pieces = _MOVE.findall(word)
-            moves.extend(pieces if "".join(pieces) == word else [word])
+            moves.extend(pieces if pieces and "".join(pieces) == word.strip() else [word])
         return moves
 
     def join_moves(self, moves: list[str]) -> str:
