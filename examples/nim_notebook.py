@@ -27,7 +27,7 @@ from board_envs.game import Game
 from board_envs.types import IllegalActionError
 
 TESTS = ([3, 4, 5], [0, 0, 0], [1, 0, 2])
-PLAYERS = ("nim-astar", "nim-astar:heuristic=sum", "minimax:depth=2", "nim-xor")
+PLAYERS: tuple[str, ...] = ("nim-astar", "nim-astar:heuristic=sum", "minimax:depth=2", "nim-xor")
 
 Answer = tuple[str, str, str, str, Any]
 
