@@ -1,7 +1,7 @@
 """The exploration tree of any game: every line to a depth, with the minimax value of each position.
 
-Sources: the figures "arbre d'exploration" and "arbre des évaluations" of the Reversi problem (EPITA 2024), and the tree
-of `Noeud` in the exercise "puissance 4" (Bac NSI 2026, Amérique du Nord).
+Sources: the figures "arbre d'exploration" and "arbre des évaluations" of the EPITA entrance exam 2024, and the tree of
+`Noeud` of the Bac NSI 2026 (Amérique du Nord).
 """
 
 from __future__ import annotations
