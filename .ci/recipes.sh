@@ -20,15 +20,18 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 recipe() {
-    local name=$1 env=$work/$1 program=examples/recipes/train_$1.py arguments=()
+    local name=$1 env=$work/$1 program=examples/recipes/train_$1.py arguments=() pages=()
     if [ "$name" = maskable_ppo ]; then
         program=examples/train_maskable_ppo.py
         arguments=(--steps 6000 --games 50 --save "$work/model.zip")
+        # The pages' pieces of code that need this trainer.
+        pages=("$env/bin/python" -m pytest -q tests/test_docs.py -k "python_block and (-train or -supersuit)")
     fi
     "$python" -m venv "$env" &&
-        "$env/bin/python" -m pip install -q -r "examples/recipes/requirements-$name.txt" -e . pytest hypothesis &&
+        "$env/bin/python" -m pip install -q -r "examples/recipes/requirements-$name.txt" -e '.[cli]' pytest hypothesis &&
         "$env/bin/python" "$program" "${arguments[@]}" &&
-        "$env/bin/python" -m pytest -q "tests/training/test_$name.py" tests/training/test_workers.py
+        "$env/bin/python" -m pytest -q "tests/training/test_$name.py" tests/training/test_workers.py &&
+        { [ "${#pages[@]}" -eq 0 ] || "${pages[@]}"; }
 }
 
 names=("$@")

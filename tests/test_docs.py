@@ -19,6 +19,8 @@ from board_envs.registry import GAMES, game_parameters
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "RELEASING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(r"^(?:<!-- (?P<mark>\w+) -->\n)?```(?P<language>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+NEEDS = {"fast": "numba", "train": "sb3_contrib", "supersuit": "supersuit"}
+"""The mark of a block of Python -> the module without which it is not run; .ci/recipes.sh installs the last two."""
 EXAMPLES = {
     "quickstart_aec.py": [["--game", game] for game in GAMES],
     "quickstart_gymnasium.py": [["--opponent", "nim-xor", "--episodes", "5"]],
@@ -43,13 +45,14 @@ def blocks(language):
         for match in FENCE.finditer(text):
             if match["language"] == language:
                 line = text[: match.start("text")].count("\n") + 1
-                yield pytest.param(match["mark"], match["text"], id=f"{page.name}:{line}")
+                mark = f"-{match['mark']}" if match["mark"] else ""
+                yield pytest.param(match["mark"], match["text"], id=f"{page.name}:{line}{mark}")
 
 
 @pytest.mark.parametrize(("mark", "code"), [block for block in blocks("python") if block.values[0] != "excerpt"])
 def test_a_python_block_runs_as_a_program(mark, code, tmp_path):
-    if mark == "fast":
-        pytest.importorskip("numba")
+    if mark is not None:
+        pytest.importorskip(NEEDS[mark])
     ended = subprocess.run(
         [sys.executable, "-W", "error", "-c", code],
         cwd=tmp_path,

@@ -1,0 +1,51 @@
+"""Sphinx: the documentation site; `docs/build.py` builds it."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import board_envs
+
+project = "board_envs"
+author = "the board_envs developers"
+version = release = board_envs.__version__
+html_title = f"board_envs {version}"
+
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+exclude_patterns = ["**/README.md"]
+nb_custom_formats = {".nb.py": ["jupytext.reads", {"fmt": "py:percent"}]}
+nb_execution_mode = os.environ.get("BOARD_ENVS_NOTEBOOKS", "off")
+nb_execution_timeout = 300
+nb_execution_raise_on_error = True
+nb_merge_streams = True
+
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 4
+suppress_warnings = ["misc.highlighting_failure"]
+
+# Docstrings write code between single backticks.
+default_role = "code"
+autodoc_typehints = "signature"
+autodoc_member_order = "bysource"
+autodoc_default_options = {"members": True, "show-inheritance": True}
+napoleon_use_ivar = True
+
+html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+templates_path = ["_templates"]
+html_show_sphinx = False
+html_copy_source = False
+html_sidebars = {
+    "**": [
+        "sidebar/brand.html",
+        "sidebar/search.html",
+        "sidebar/scroll-start.html",
+        "sidebar/navigation.html",
+        "versions.html",
+        "sidebar/scroll-end.html",
+    ]
+}
+# [[name, folder beside this one], ...]; the list is shown if it has two entries or more.
+html_context = {"site_versions": json.loads(os.environ.get("BOARD_ENVS_DOCS_VERSIONS", "[]"))}
