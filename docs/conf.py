@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
+from typing import Any
+
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
 
 import board_envs
+
+DOCS = Path(__file__).resolve().parent
 
 project = "board_envs"
 author = "the board_envs developers"
@@ -49,3 +57,24 @@ html_sidebars = {
 }
 # [[name, folder beside this one], ...]; the list is shown if it has two entries or more.
 html_context = {"site_versions": json.loads(os.environ.get("BOARD_ENVS_DOCS_VERSIONS", "[]"))}
+
+
+class OutsideLinks(SphinxPostTransform):
+    """Links to folders and pages of the repository beside docs, which the site does not hold, become plain text."""
+
+    default_priority = 5  # before MyST resolves links, and warns of those it cannot
+
+    def run(self, **kwargs: Any) -> None:
+        """Replace such links by their text."""
+        for node in list(self.document.findall(addnodes.pending_xref)):
+            if node.get("reftype") == "myst":
+                folder = DOCS if node["refdomain"] == "doc" else (DOCS / node["refdoc"]).parent
+                target = (folder / node["reftarget"].split("#")[0]).resolve()
+                there = target.exists() or target.with_suffix(".md").exists()
+                if there and not target.is_relative_to(DOCS):
+                    node.replace_self(node.children)
+
+
+def setup(app: Sphinx) -> None:
+    """Register what this file adds to Sphinx."""
+    app.add_post_transform(OutsideLinks)
