@@ -55,7 +55,6 @@ PLACES = {
     "board_envs/__init__.py": r"^from board_envs import |^    \"[a-z_]+_v0\",$",  # type checkers find the modules here
     "board_envs/registry.py": r'^    "([a-z-]+)": "board_envs\.games\.[a-z_]+",$',  # one line a game
     "agents/board_agents/arena/records/schema.py": r'^Source: "Jeu de Reversi"',  # a document's title
-    "agents/board_agents/search/tree.py": r'^Sources: the figures |^of `Noeud` in the exercise "',  # documents' titles
     "agents/board_agents/_moved.py": "",  # old names of modules
     "agents/board_agents/cli/records_command.py": r'.*"--game", .* = "reversi",$',  # the default of version 0.1.0
 }

@@ -9,8 +9,8 @@ import numpy as np
 from board_envs.game import About, Game, Symmetry, check_int
 from board_envs.games.connect_four.alignments import alignments, grid_score
 from board_envs.games.connect_four.forms import make_forms
+from board_envs.games.connect_four.grids import grid_of, state_of
 from board_envs.games.connect_four.notation import ConnectFourNotation
-from board_envs.games.connect_four.numbered_grids import grid_of, state_of
 from board_envs.games.connect_four.rules import State, bit_index, make_rules
 from board_envs.types import Int8
 
