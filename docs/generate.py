@@ -95,6 +95,8 @@ def game_page(name: str) -> str:
     board, _ = make_spaces(game, "info", False)
     flat, _ = make_spaces(game, "info", True)
     state = example_state(game)
+    module = facts["module"]
+    environment = module if module.endswith(")") else f"{module}.env()"
     lines = [f"<!-- Written by docs/generate.py; what a game says of itself is in {GAMES[name]}. -->"]
     lines += [f"# {about.title if about else name}", ""]
     if about:
@@ -103,7 +105,7 @@ def game_page(name: str) -> str:
     lines += table(
         ("what", "name"),
         ("rules", f'`board_envs.make_game("{name}")`'),
-        ("PettingZoo", f"`board_envs.{snake}_v0.env()`, id `{facts['pettingzoo_id']}`"),
+        ("PettingZoo", f"`{environment}`, id `{facts['pettingzoo_id']}`"),
         ("Gymnasium", f'`gymnasium.make("{facts["gymnasium_id"]}")`, `gymnasium.make_vec` with the same id'),
         ("command line", f"`board-envs play {name}`"),
     )

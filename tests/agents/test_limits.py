@@ -114,7 +114,7 @@ def fits(game, state):
 
 @pytest.mark.parametrize("name", list(GAMES))
 def test_states_of_other_games_and_sizes_are_refused(name):
-    game = make_game(name, **SMALL_AND_LARGE.get(name, ({},))[1])
+    game = make_game(name, **SMALL_AND_LARGE.get(name, ({}, {}))[1])
     asked = 0
     for state in foreign_states(game):
         if fits(game, state):
