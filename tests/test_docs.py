@@ -222,3 +222,12 @@ def test_the_tables_of_agents_and_oracles_are_complete(header, known):
     (rows,) = re.findall(rf"^\| {header} \|.*\n\|[- |]+\n((?:\|.*\n)+)", page, re.MULTILINE)
     named = [name for row in rows.splitlines() for name in re.findall(r"`([\w-]+)`", row.split("|")[1])]
     assert sorted(named) == sorted(known)
+
+
+def test_the_shares_of_optimal_moves_that_take_no_time_are_as_the_baselines_say(capsys):
+    rows = (ROOT / "README.md").read_text(encoding="utf-8").split("## Baselines")[1].split("## ")[0].splitlines()
+    for spec in ("minimax:depth=2", "nim-xor", "nim-astar"):
+        assert main(["evaluate", "nim", spec, "--json"]) == 0
+        judged = json.loads(capsys.readouterr().out)
+        (row,) = (row for row in rows if f"`{spec}`" in row)
+        assert f"Nim {judged['total']['share_optimal']:.0%}".replace("%", " %") in row
