@@ -18,7 +18,7 @@ import time
 import numpy as np
 
 from board_agents.games.reversi import ReversiOracle
-from board_agents.games.reversi.midgame_kernels import MOST_POSITIONS
+from board_agents.games.reversi.midgame_workspace import MOST_POSITIONS
 from board_agents.games.reversi.pattern_evaluation import shipped_evaluation
 from board_agents.games.reversi.thinking import Thinker
 from board_envs import make_game

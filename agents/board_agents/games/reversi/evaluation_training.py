@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from board_agents.games.reversi.endgame_oracle import ReversiOracle
-from board_agents.games.reversi.midgame_kernels import MOST_POSITIONS, shallow_depth
+from board_agents.games.reversi.midgame_workspace import MOST_POSITIONS, shallow_depth
 from board_agents.games.reversi.pattern_evaluation import (
     PHASES,
     SCRATCH_WORDS,

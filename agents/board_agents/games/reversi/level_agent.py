@@ -9,7 +9,7 @@ import numpy as np
 
 from board_agents.agent import GameAgent
 from board_agents.games.reversi.endgame_oracle import DIRECT, ReversiOracle
-from board_agents.games.reversi.midgame_kernels import MOST_DEPTH
+from board_agents.games.reversi.midgame_workspace import MOST_DEPTH
 from board_agents.games.reversi.pattern_evaluation import UNIT, shipped_evaluation
 from board_agents.games.reversi.thinking import Found, Thinker
 from board_agents.oracle import check_seconds

@@ -4,53 +4,45 @@ Everything is seen by the player to move and counted in the units of `evaluation
 placed: a player who is skipped costs none. With a margin for selectivity a search is cut short where a much shallower
 one is so far outside of the window that, by the errors measured in training, the deep one would hardly come back
 (Buro's ProbCut, 1995).
-
-The same factory makes the kernel that plays games for training.
 """
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from board_agents.games.reversi.pattern_evaluation import SCRATCH_WORDS, UNIT, estimate
+from board_agents.games.reversi.midgame_table import (
+    depth_of,
+    keep,
+    lower_of,
+    move_of,
+    probe,
+    slot_of,
+    upper_of,
+)
+from board_agents.games.reversi.midgame_workspace import (
+    EVALUATION,
+    INFINITE,
+    LIMIT,
+    MOST_DEPTH,
+    NO_MOVE,
+    ROW,
+    SCRATCH,
+    SPREADS,
+    STACK,
+    STOP,
+    count_node,
+    shallow_depth,
+)
+from board_agents.games.reversi.pattern_evaluation import UNIT, estimate
+from board_agents.games.reversi.training_games import Choose, make_play
 from board_agents.lowlevel.instructions import load, next_move, store
-from board_envs._bits import ONE, ZERO, as_int, borrowed, lowest, popcount
-from board_envs._jit import Kernel, jitable, kernel, recursive
+from board_envs._bits import ONE, ZERO, as_int, borrowed, clear_lowest, lowest, lowest_bit, popcount
+from board_envs._jit import Kernel, inlined, jitable, kernel, recursive
 from board_envs.games.reversi import tiers
-from board_envs.random import below, draw
-
-NODES, STOP, LIMIT, TABLE, SHIFT, DATE, EVALUATION, SPREADS, SCRATCH = range(9)
-"""Words of a search's memory: positions visited; set to 1 to stop; number of positions to stop at; address and
-64 - log2(entries) of the table; number of this search, 1 to 255; address of the evaluation; address of the spreads
-(int64 (65, MOST_DEPTH + 1)) of deep searches around shallow ones, by empty squares and depth, 0 where nothing is cut;
-the evaluation's scratch words. Then come the moves of the positions on the path, ROW words for each number of empty
-squares."""
-
-STACK = SCRATCH + SCRATCH_WORDS
-ROW = 72
-MEMORY_WORDS = STACK + 65 * ROW
-ENTRY = 4
-MOST_DEPTH = 60
-INFINITE = 65 * UNIT
-MOST_POSITIONS = 62
-"""Positions of one game that are kept, at most."""
-_OFFSET = 1 << 15
-_MIX_1 = np.uint64(0x9E3779B97F4A7C15)
-_MIX_2 = np.uint64(0xC2B2AE3D27D4EB4F)
-_MIX_3 = np.uint64(0xFF51AFD7ED558CCD)
-
-SHALLOW = (0, 0, 0, 1, 2, 1, 2, 3, 4, 3, 4, 3, 4, 5, 6)
-"""By depth, how deep the search is that may cut one of that depth short; the last two go on in turn."""
-
-
-def shallow_depth(depth: int) -> int:
-    """Return how deep the search is that may cut one of `depth` short, 0 for none."""
-    if depth < len(SHALLOW):
-        return SHALLOW[depth]
-    return SHALLOW[len(SHALLOW) - 2 + (depth - len(SHALLOW)) % 2]
 
 
 class Midgame(NamedTuple):
@@ -77,105 +69,140 @@ def make_midgame(tier: str | None = None) -> Midgame:
 
 @functools.cache
 def _make_midgame(tier_name: str) -> Midgame:
-    tier = tiers.make_tier(tier_name)
-    legal_moves, flipped, select_bit = tier.legal_moves, tier.flipped, tier.select_bit
-    shallow = np.array([shallow_depth(depth) for depth in range(MOST_DEPTH + 1)], np.int64)
+    choose = make_choose(tier_name)
 
-    @jitable
-    def slot_of(own: np.uint64, other: np.uint64, memory: np.uint64) -> np.uint64:
-        mixed = own * _MIX_1 + (other ^ (other >> np.uint64(29))) * _MIX_2
-        mixed = (mixed ^ (mixed >> np.uint64(32))) * _MIX_3
-        return load(memory, TABLE) + (mixed >> load(memory, SHIFT)) * np.uint64(ENTRY * 8)
-
-    # An entry: own, other, data. data holds, from below, lower and upper bound + _OFFSET (16 bits each), then bytes of
-    # depth, best square (64: none), number of the search.
-
-    @jitable
-    def probe(slot: np.uint64, own: np.uint64, other: np.uint64, memory: np.uint64) -> np.uint64:
-        data = load(slot, 2)
-        if load(slot, 0) == own and load(slot, 1) == other and data >> np.uint64(48) == load(memory, DATE):
-            return data
-        return ZERO
-
-    @jitable
-    def keep(
-        slot: np.uint64,
-        own: np.uint64,
-        other: np.uint64,
-        depth: int,
-        lower: int,
-        upper: int,
-        square: int,
-        memory: np.uint64,
+    def root(
+        memory: np.uint64, own: np.uint64, other: np.uint64, depth: int, whole: bool, values: Any, out: Any
     ) -> None:
-        data = probe(slot, own, other, memory)
-        if data != ZERO:
-            if square == 64:
-                square = as_int((data >> np.uint64(40)) & np.uint64(255))
-            if as_int((data >> np.uint64(32)) & np.uint64(255)) == depth:
-                lower = max(lower, as_int(data & np.uint64(0xFFFF)) - _OFFSET)
-                upper = min(upper, as_int((data >> np.uint64(16)) & np.uint64(0xFFFF)) - _OFFSET)
-                if lower > upper:
-                    # Two selective searches disagree: the newer one counts.
-                    upper = lower
-        store(slot, 0, own)
-        store(slot, 1, other)
-        data = np.uint64(lower + _OFFSET) | (np.uint64(upper + _OFFSET) << np.uint64(16))
-        data |= (np.uint64(depth) << np.uint64(32)) | (np.uint64(square) << np.uint64(40))
-        store(slot, 2, data | (load(memory, DATE) << np.uint64(48)))
+        for square in range(64):
+            values[square] = -2 * INFINITE
+        square = choose(own, other, depth, whole, memory, borrowed(values))
+        out[0] = values[square] if square < NO_MOVE else 0
+        out[1] = square
+        out[2] = as_int(load(memory, STOP))
+
+    def best(memory: np.uint64, own: np.uint64, other: np.uint64) -> int:
+        return move_of(probe(slot_of(own, other, memory), own, other, memory))
+
+    return Midgame(kernel(root), kernel(best), make_play(tier_name, choose))
+
+
+class Leaves(NamedTuple):
+    """The last two plies of a search; jitable.
+
+    Attributes:
+        leaf: (own, other, n, memory) -> the estimate of a position; a player without a move passes.
+        last_ply: (own, other, moves, alpha, beta, n, memory) -> the value after one of the moves.
+
+    """
+
+    leaf: Callable[[np.uint64, np.uint64, int, np.uint64], int]
+    last_ply: Callable[[np.uint64, np.uint64, np.uint64, int, int, int, np.uint64], int]
+
+
+@functools.cache
+def make_leaves(tier_name: str) -> Leaves:
+    """Return the last two plies."""
+    tier = tiers.make_tier(tier_name)
+    legal_moves, flipped = tier.legal_moves, tier.flipped
 
     @jitable
     def guess(own: np.uint64, other: np.uint64, n: int, memory: np.uint64) -> int:
         return estimate(own, other, n, load(memory, EVALUATION), memory + np.uint64(SCRATCH * 8))
 
+    @jitable
+    def leaf(own: np.uint64, other: np.uint64, n: int, memory: np.uint64) -> int:
+        count_node(memory)
+        sign = 1
+        if legal_moves(own, other) == ZERO:
+            if legal_moves(other, own) == ZERO:
+                return UNIT * (popcount(own) - popcount(other))
+            count_node(memory)
+            own, other, sign = other, own, -1
+        return sign * guess(own, other, n, memory)
+
+    @jitable
+    def last_ply(
+        own: np.uint64, other: np.uint64, moves: np.uint64, alpha: int, beta: int, n: int, memory: np.uint64
+    ) -> int:
+        best = -INFINITE
+        while moves != ZERO:
+            square = lowest(moves)
+            moves = clear_lowest(moves)
+            turned = flipped(own, other, square)
+            value = -leaf(other ^ turned, own | turned | (ONE << np.uint64(square)), n - 1, memory)
+            if value > best:
+                best = value
+                if value > alpha:
+                    alpha = value
+                    if value >= beta:
+                        break
+        return best
+
+    return Leaves(leaf, last_ply)
+
+
+@inlined
+def stopped(nodes: np.uint64, memory: np.uint64) -> bool:
+    """Return whether the search is stopped, which it is at the limit."""
+    if load(memory, STOP) != ZERO:
+        return True
+    if nodes >= load(memory, LIMIT):
+        store(memory, STOP, ONE)
+        return True
+    return False
+
+
+@inlined
+def recall(data: np.uint64, depth: int, alpha: int, beta: int) -> tuple[bool, int]:
+    """Ask an entry's data: (whether it answers within the window, its value)."""
+    if data == ZERO or depth_of(data) < depth:
+        return False, 0
+    lower, upper = lower_of(data), upper_of(data)
+    if lower >= beta or lower == upper:
+        return True, lower
+    return upper <= alpha, upper
+
+
+@inlined
+def spread_of(n: int, depth: int, memory: np.uint64) -> int:
+    """Return how far outside of the window a shallow search must be to cut the deep one, 0 for never."""
+    return as_int(load(load(memory, SPREADS), n * (MOST_DEPTH + 1) + depth))
+
+
+@functools.cache
+def make_search(tier_name: str) -> Callable[[np.uint64, np.uint64, int, int, int, int, np.uint64], int]:
+    """Return the search: (own, other, depth, alpha, beta, n, memory).
+
+    It returns the value within (alpha, beta), a bound outside of it; n is the number of empty squares. Meaningless once
+    the search is stopped.
+    """
+    tier = tiers.make_tier(tier_name)
+    legal_moves, flipped = tier.legal_moves, tier.flipped
+    leaf, last_ply = make_leaves(tier_name)
+    shallow = np.array([shallow_depth(depth) for depth in range(MOST_DEPTH + 1)], np.int64)
+
     def search(own: np.uint64, other: np.uint64, depth: int, alpha: int, beta: int, n: int, memory: np.uint64) -> int:
-        """Value within (alpha, beta), a bound outside of it; meaningless once stopped."""
+        if depth == 0:
+            return leaf(own, other, n, memory)
+        nodes = count_node(memory)
         moves = legal_moves(own, other)
-        nodes = load(memory, NODES) + ONE
-        store(memory, NODES, nodes)
         if moves == ZERO:
             if legal_moves(other, own) == ZERO:
                 return UNIT * (popcount(own) - popcount(other))
             return -search(other, own, depth, -beta, -alpha, n, memory)
-        if depth == 0:
-            return guess(own, other, n, memory)
-        if load(memory, STOP) != ZERO:
+        if stopped(nodes, memory):
             return alpha
-        if nodes >= load(memory, LIMIT):
-            store(memory, STOP, ONE)
-            return alpha
-        # Not a constant: numba would compile the search once more for each constant that it is called with.
-        widest = as_int(np.uint64(INFINITE))
-        best = -widest
         if depth == 1:
-            while moves != ZERO:
-                square = lowest(moves)
-                moves &= moves - ONE
-                turned = flipped(own, other, square)
-                value = -search(
-                    other ^ turned, own | turned | (ONE << np.uint64(square)), depth - 1, -beta, -alpha, n - 1, memory
-                )
-                if value > best:
-                    best = value
-                    if value > alpha:
-                        alpha = value
-                        if value >= beta:
-                            break
-            return best
+            return last_ply(own, other, moves, alpha, beta, n, memory)
         slot = slot_of(own, other, memory)
         data = probe(slot, own, other, memory)
-        first = 64
-        if data != ZERO:
-            first = as_int((data >> np.uint64(40)) & np.uint64(255))
-            if as_int((data >> np.uint64(32)) & np.uint64(255)) >= depth:
-                lower = as_int(data & np.uint64(0xFFFF)) - _OFFSET
-                upper = as_int((data >> np.uint64(16)) & np.uint64(0xFFFF)) - _OFFSET
-                if lower >= beta or lower == upper:
-                    return lower
-                if upper <= alpha:
-                    return upper
+        answered, value = recall(data, depth, alpha, beta)
+        if answered:
+            return value
+        first = move_of(data)
         if beta - alpha == 1 and depth < n:
-            spread = as_int(load(load(memory, SPREADS), n * (MOST_DEPTH + 1) + depth))
+            spread = spread_of(n, depth, memory)
             if spread > 0:
                 bar = beta + spread
                 if bar < INFINITE:
@@ -189,28 +216,28 @@ def _make_midgame(tier_name: str) -> Midgame:
                         return alpha
                 if load(memory, STOP) != ZERO:
                     return alpha
+        # Not constants: numba would compile the search once more for each constant that it is called with.
+        widest = as_int(np.uint64(INFINITE))
+        ahead = as_int(np.uint64(0 if depth < 6 else 1 if depth < 9 else 2))
         row = memory + np.uint64((STACK + n * ROW) * 8)
         count = 0
         while moves != ZERO:
             square = lowest(moves)
-            moves &= moves - ONE
+            moves = clear_lowest(moves)
             turned = flipped(own, other, square)
             rank = 1 << 30
             if square != first:
-                mine = own | turned | (ONE << np.uint64(square))
-                ahead = as_int(np.uint64(0 if depth < 6 else 1 if depth < 9 else 2))
-                rank = (1 << 20) - search(other ^ turned, mine, ahead, -widest, widest, n - 1, memory)
-                rank -= popcount(legal_moves(other ^ turned, mine)) * (UNIT // 4)
+                mine, theirs = own | turned | (ONE << np.uint64(square)), other ^ turned
+                rank = (1 << 20) - search(theirs, mine, ahead, -widest, widest, n - 1, memory)
+                rank -= popcount(legal_moves(theirs, mine)) * (UNIT // 4)
             store(row, 2 * count, (np.uint64(rank) << np.uint64(8)) | np.uint64(square))
             store(row, 2 * count + 1, turned)
             count += 1
-        low = alpha
-        best_square = 64
+        best, best_square, low = -widest, NO_MOVE, alpha
         for k in range(count):
             square = next_move(row, k, count)
             turned = load(row, 2 * k + 1)
-            mine = own | turned | (ONE << np.uint64(square))
-            theirs = other ^ turned
+            mine, theirs = own | turned | (ONE << np.uint64(square)), other ^ turned
             if k == 0:
                 value = -search(theirs, mine, depth - 1, -beta, -low, n - 1, memory)
             else:
@@ -219,22 +246,25 @@ def _make_midgame(tier_name: str) -> Midgame:
                     value = -search(theirs, mine, depth - 1, -beta, -low, n - 1, memory)
             if load(memory, STOP) != ZERO:
                 return alpha
-            if value > best:
-                best = value
-                if value > low:
-                    best_square = square
-                    low = value
-                    if value >= beta:
-                        break
-        if best >= beta:
-            keep(slot, own, other, depth, best, INFINITE, best_square, memory)
-        elif best <= alpha:
-            keep(slot, own, other, depth, -INFINITE, best, best_square, memory)
-        else:
-            keep(slot, own, other, depth, best, best, best_square, memory)
+            best = max(best, value)
+            if value > low:
+                best_square, low = square, value
+                if value >= beta:
+                    break
+        lower, upper = -INFINITE if best <= alpha else best, INFINITE if best >= beta else best
+        keep(slot, own, other, depth, lower, upper, best_square, memory)
         return best
 
     search = recursive(search)
+    return search
+
+
+@functools.cache
+def make_choose(tier_name: str) -> Choose:
+    """Return the search of a root's moves."""
+    tier = tiers.make_tier(tier_name)
+    legal_moves, flipped = tier.legal_moves, tier.flipped
+    search = make_search(tier_name)
 
     @jitable
     def choose(own: np.uint64, other: np.uint64, depth: int, whole: bool, memory: np.uint64, values: Any) -> int:
@@ -242,17 +272,14 @@ def _make_midgame(tier_name: str) -> Midgame:
         n = 64 - popcount(own | other)
         moves = legal_moves(own, other)
         slot = slot_of(own, other, memory)
-        data = probe(slot, own, other, memory)
-        first = 64
-        if data != ZERO:
-            first = as_int((data >> np.uint64(40)) & np.uint64(255))
+        first = move_of(probe(slot, own, other, memory))
         widest = as_int(np.uint64(INFINITE))
         best = -2 * widest
-        best_square = 64
-        if first < 64:
+        best_square = NO_MOVE
+        if first < NO_MOVE:
             ahead = ONE << np.uint64(first)
         else:
-            ahead = moves & (~moves + ONE)
+            ahead = lowest_bit(moves)
         while moves != ZERO:
             square = lowest(ahead)
             moves &= ~ahead
@@ -260,7 +287,7 @@ def _make_midgame(tier_name: str) -> Midgame:
             mine = own | turned | ahead
             theirs = other ^ turned
             value = -2 * INFINITE
-            if whole or best_square == 64:
+            if whole or best_square == NO_MOVE:
                 value = -search(theirs, mine, depth - 1, -widest, widest, n - 1, memory)
                 values[square] = value
             else:
@@ -270,99 +297,12 @@ def _make_midgame(tier_name: str) -> Midgame:
                     if value > best:
                         values[square] = value
             if load(memory, STOP) != ZERO:
-                return 64
+                return NO_MOVE
             if value > best:
                 best = value
                 best_square = square
-            ahead = moves & (~moves + ONE)
+            ahead = lowest_bit(moves)
         keep(slot, own, other, depth, best, best, best_square, memory)
         return best_square
 
-    def root(
-        memory: np.uint64, own: np.uint64, other: np.uint64, depth: int, whole: bool, values: Any, out: Any
-    ) -> None:
-        for square in range(64):
-            values[square] = -2 * INFINITE
-        square = choose(own, other, depth, whole, memory, borrowed(values))
-        out[0] = values[square] if square < 64 else 0
-        out[1] = square
-        out[2] = as_int(load(memory, STOP))
-
-    def best(memory: np.uint64, own: np.uint64, other: np.uint64) -> int:
-        data = probe(slot_of(own, other, memory), own, other, memory)
-        return 64 if data == ZERO else as_int((data >> np.uint64(40)) & np.uint64(255))
-
-    def play(
-        memory: np.uint64, keys: np.uint64, depth: int, solved: int, boards: Any, lengths: Any, values: Any, out: Any
-    ) -> None:
-        """Play games; see `learning.play_games`."""
-        for game in range(boards.shape[0]):
-            key = draw(keys, np.uint64(game))
-            counter = ZERO
-            black = np.uint64(0x0000000810000000)
-            white = np.uint64(0x0000001008000000)
-            seat = ZERO
-            free = 1 + below(draw(key, np.uint64(1 << 20)), 10)
-            loose = free
-            if draw(key, np.uint64((1 << 20) + 1)) & ONE:
-                loose += below(draw(key, np.uint64((1 << 20) + 2)), 42)
-            end = 1 + below(draw(key, np.uint64((1 << 20) + 3)), max(1, solved - 1))
-            ply, kept, anchored = 0, 0, False
-            lengths[game] = 0
-            while True:
-                own, other = (black, white) if seat == ZERO else (white, black)
-                moves = legal_moves(own, other)
-                over = False
-                if moves == ZERO:
-                    own, other = other, own
-                    seat ^= ONE
-                    moves = legal_moves(own, other)
-                    over = moves == ZERO
-                n = 64 - popcount(own | other)
-                if not anchored and ply >= loose:
-                    boards[game, kept, 0] = own
-                    boards[game, kept, 1] = other
-                    boards[game, kept, 2] = seat
-                    kept += 1
-                if not anchored and (n <= solved or over):
-                    # The value of the last position kept so far is that of all before it.
-                    if kept == 0:
-                        boards[game, 0, 0] = own
-                        boards[game, 0, 1] = other
-                        boards[game, 0, 2] = seat
-                        kept = 1
-                    lengths[game] = kept
-                    anchored = True
-                if over or (anchored and n <= end):
-                    boards[game, kept, 0] = own
-                    boards[game, kept, 1] = other
-                    boards[game, kept, 2] = seat
-                    break
-                chance = draw(key, counter)
-                counter += ONE
-                carefree = ply < free or depth == 0
-                if not carefree and (ply < loose or anchored):
-                    carefree = below(draw(key, counter), 100) < (40 if anchored else 15)
-                    counter += ONE
-                if carefree:
-                    square = select_bit(moves, below(chance, popcount(moves)))
-                else:
-                    store(memory, DATE, load(memory, DATE) % np.uint64(255) + ONE)
-                    levels = depth if ply >= loose and not anchored else 1
-                    if levels > 2 and not anchored and draw(key, np.uint64((1 << 20) + 4)) & ONE:
-                        levels -= 1
-                    square = 64
-                    for level in range(2 - levels % 2, levels + 1, 2):
-                        square = choose(own, other, level, False, memory, borrowed(values))
-                turned = flipped(own, other, square)
-                mine = own | turned | (ONE << np.uint64(square))
-                theirs = other ^ turned
-                if seat == ZERO:
-                    black, white = mine, theirs
-                else:
-                    black, white = theirs, mine
-                seat ^= ONE
-                ply += 1
-            out[0] += 1
-
-    return Midgame(kernel(root), kernel(best), kernel(play))
+    return choose

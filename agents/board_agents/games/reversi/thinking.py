@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from board_agents.games.reversi.midgame_kernels import (
+from board_agents.games.reversi.midgame_kernels import make_midgame
+from board_agents.games.reversi.midgame_table import ENTRY
+from board_agents.games.reversi.midgame_workspace import (
     DATE,
-    ENTRY,
     EVALUATION,
     INFINITE,
     LIMIT,
@@ -21,7 +22,6 @@ from board_agents.games.reversi.midgame_kernels import (
     SPREADS,
     STOP,
     TABLE,
-    make_midgame,
     shallow_depth,
 )
 from board_agents.games.reversi.pattern_evaluation import UNIT, Evaluation
