@@ -395,7 +395,6 @@ def read_json(text: str) -> Any:
 _NUMBER = re.compile(r"(?<!\S)([0-9]{1,4})(?:\.{1,3}|\))(?=\s|[^\s.,)])")
 _FIRST_NUMBER = re.compile(r"\s*1(?:\.{1,3}|\))(?:\s|[^\s.,)])")
 _TAG = re.compile(r'\s*\[\s*([A-Za-z0-9_]+)\s+"((?:[^"\\]|\\.)*)"\s*\]')
-_COMMENT = re.compile(r"\{[^}]*\}")
 
 
 def common_forms(game: Any, first: str = "White", second: str = "Black") -> tuple[Form, ...]:
@@ -410,7 +409,7 @@ def common_forms(game: Any, first: str = "White", second: str = "Black") -> tupl
     white = 0 if first == "White" else 1
 
     def read_body(text: str, start: Any = None) -> Item:
-        text = _COMMENT.sub(" ", text)
+        text = _without_comments(text)
         last = 0
         for match in _NUMBER.finditer(text):
             if int(match[1]) not in (last, last + 1):
@@ -486,6 +485,12 @@ def common_forms(game: Any, first: str = "White", second: str = "Black") -> tupl
             split=_numbered_games,
         ),
     )
+
+
+def _without_comments(text: str) -> str:
+    """Replace each comment, from a brace to the next closing one, by a blank."""
+    *closed, rest = text.split("}")
+    return "".join(part.partition("{")[0] + " " if "{" in part else part + "}" for part in closed) + rest
 
 
 def read_tags(text: str) -> tuple[dict[str, str], str]:

@@ -37,15 +37,27 @@ INFO_KEYS = ("action_mask", *INFO_FACTS, "action_values", "regret")
 """All keys of an environment's info, in its order."""
 
 
-class IllegalActionError(ValueError):
+class TextError(ValueError):
+    """An error whose message repeats what somebody wrote; a message longer than LONGEST is cut in its middle."""
+
+    LONGEST = 2000
+
+    def __init__(self, message: object = "") -> None:
+        text = str(message)
+        if len(text) > self.LONGEST:
+            text = f"{text[: self.LONGEST // 2]} ... {text[-self.LONGEST // 4 :]}"
+        super().__init__(text)
+
+
+class IllegalActionError(TextError):
     """An action that the rules do not allow in this state."""
 
 
-class PositionError(ValueError):
+class PositionError(TextError):
     """A text, a list of moves or a state that is no legal position of the game."""
 
 
-class SpecError(ValueError):
+class SpecError(TextError):
     """A spec string (``"name:key=value,..."``) that names nothing there is."""
 
 

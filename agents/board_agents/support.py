@@ -18,7 +18,7 @@ from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
 
 from board_envs.game import Game
 from board_envs.registry import snake_name
-from board_envs.types import MissingExtraError, SpecError
+from board_envs.types import MissingExtraError, SpecError, TextError
 
 GROUP = "board_envs.support"
 """Entry-point group of other packages' records: game name -> "module:attribute"."""
@@ -68,7 +68,7 @@ class HistoryKey(Protocol):
         ...
 
 
-class TablesError(ValueError):
+class TablesError(TextError):
     """Tables of exact values that cannot be built or read: a wrong size, or a file that is missing or damaged."""
 
 

@@ -153,3 +153,28 @@ def test_reading_ends(tmp_path):
     if os.path.exists("/dev/zero"):
         with pytest.raises(OSError, match="is a device"):
             read_bytes("/dev/zero")
+
+
+def test_what_killed_writers_left_is_removed_and_what_others_write_stays(tmp_path):
+    ours, others = tmp_path / "part-1-0123abcd.txt", tmp_path / "part-1-mine.txt"
+    ours.write_text("cut")
+    others.write_text("another program's")
+
+    def slow(part):
+        write(tmp_path / "second.txt")  # a writer that comes meanwhile
+        return part.write_text("new")
+
+    write_whole(tmp_path / "first.txt", slow)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["first.txt", "part-1-mine.txt", "second.txt"]
+    assert (tmp_path / "first.txt").read_text() == "new"
+
+
+def test_a_killed_writer_leaves_nothing_for_good(tmp_path):
+    program = (
+        "import os, signal, sys\nfrom pathlib import Path\nfrom board_agents.lowlevel.atomic_files import write_whole\n"
+        "write_whole(Path(sys.argv[1]), lambda part: (part.write_text('x'), os.kill(os.getpid(), signal.SIGKILL)))"
+    )
+    assert subprocess.run([sys.executable, "-c", program, tmp_path / "a.txt"], check=False).returncode == -9
+    assert len(list(tmp_path.iterdir())) == 1
+    write(tmp_path / "a.txt")
+    assert list(tmp_path.iterdir()) == [tmp_path / "a.txt"]

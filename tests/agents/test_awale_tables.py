@@ -7,6 +7,8 @@ import os
 import pathlib
 import random
 import shutil
+import struct
+import zlib
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -635,3 +637,28 @@ def test_analyse_tells_of_a_damaged_table_in_one_line(capsys, folder, monkeypatc
     os.utime(_level(folder, 6))
     assert main(arguments) == 2
     assert "level-002.table: the depths do not match" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", [b"[", b"[1]", b'{"version": 1', b"\xff\xff", b"[" * 4000])
+def test_a_header_with_a_right_checksum_that_is_no_object_is_refused(tmp_path, text):
+    tables.build(1, 3, tmp_path)
+    path = files.path_of(files.folder_of(1, tmp_path), 3)
+    head = files.MAGIC + struct.pack("<II", len(text), zlib.crc32(text)) + text
+    path.write_bytes(head.ljust(files.HEADER, b"\0") + path.read_bytes()[files.HEADER :])
+    with pytest.raises(TableError, match=r"level-003\.table: the header is no JSON"):
+        Tables.open(1, tmp_path, total=3)
+
+
+@pytest.mark.parametrize("key", sorted(files.LevelStatistics.__dataclass_fields__))
+@pytest.mark.parametrize("value", [None, "4", 1.5, True])
+def test_a_header_with_a_right_checksum_and_wrong_facts_is_refused(tmp_path, key, value):
+    tables.build(1, 3, tmp_path)
+    path = files.path_of(files.folder_of(1, tmp_path), 3)
+    data = path.read_bytes()
+    begin = len(files.MAGIC) + 8
+    facts = json.loads(data[begin : files.HEADER].rstrip(b"\0")) | {key: value}
+    text = json.dumps(facts).encode()
+    head = files.MAGIC + struct.pack("<II", len(text), zlib.crc32(text)) + text
+    path.write_bytes(head.ljust(files.HEADER, b"\0") + data[files.HEADER :])
+    with pytest.raises(TableError, match=f"{key} is"):
+        Tables.open(1, tmp_path, total=3)

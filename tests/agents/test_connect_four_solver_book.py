@@ -1,12 +1,14 @@
 """The opening book that comes with the package: whole, complete, and right where it is solved again."""
 
+import hashlib
 import json
+import zlib
 
 import numpy as np
 import pytest
 
 from board_agents.games.connect_four import Book, ConnectFourSolver, PerfectConnectFourAgent, default_solver
-from board_agents.games.connect_four.opening_book import BookError, derive, positions_by_stones
+from board_agents.games.connect_four.opening_book import KIND, VERSION, BookError, derive, positions_by_stones
 from board_envs import make_game
 
 pytest.importorskip("numba")
@@ -65,3 +67,29 @@ def test_the_head_of_a_book_is_under_its_checksum(tmp_path, change):
     path.write_bytes(json.dumps(facts | {name: after}).encode() + b"\n" + body)
     with pytest.raises(BookError, match="checksum does not match"):
         Book.load(path, partial=True)
+
+
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [
+        ({"rows": 6, "columns": 7, "connect": 4, "plies": 16}, "has 5 scores; more positions"),
+        ({"rows": 6, "columns": 7, "connect": 4, "plies": 0}, "has 5 scores; 1 positions"),
+        ({"rows": 10**6, "columns": 10**6, "connect": 4, "plies": 1}, "rows"),
+        ({"rows": -1, "columns": 7, "connect": 4, "plies": 1}, "rows"),
+        ({"rows": 6, "columns": 7, "connect": 4, "plies": 17}, "make no sense"),
+    ],
+)
+def test_a_head_with_a_right_checksum_cannot_ask_for_more_than_the_file_holds(tmp_path, facts, message):
+    path, body = tmp_path / "book", zlib.compress(bytes(5))
+    facts = {"kind": KIND, "version": VERSION, **facts}
+    digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode() + body).hexdigest()
+    path.write_bytes(json.dumps(facts | {"sha256": digest}).encode() + b"\n" + body)
+    with pytest.raises(BookError, match=message):
+        Book.load(path)
+
+
+def test_a_head_that_is_nested_deeply_is_no_book(tmp_path):
+    path = tmp_path / "book"
+    path.write_bytes(b"[" * 4000 + b"\n")
+    with pytest.raises(BookError, match="is no"):
+        Book.load(path)

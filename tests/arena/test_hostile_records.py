@@ -1,6 +1,8 @@
 """Files of records that somebody made up, with checksums that fit: refused by file and line, in little memory."""
 
+import contextlib
 import json
+import sqlite3
 import subprocess
 import sys
 import zlib
@@ -9,7 +11,7 @@ import pytest
 
 from board_agents.arena import RecordError, play_game
 from board_agents.arena.records.storage import LONGEST_LINE, RecordFile
-from board_agents.arena.records.text_formats import read_records
+from board_agents.arena.records.text_formats import read_records, write_records
 from board_envs import make_game
 
 RECORD = json.loads(play_game(make_game("nim"), ["random", "random"], names=("a", "b")).to_json())
@@ -165,4 +167,63 @@ def test_wrong_columns_of_a_database_are_refused_by_game(tmp_path, field):
         connection.execute(f"UPDATE games SET {column} = ?", [value])
     connection.close()
     with pytest.raises(RecordError, match="game 1 of the database"):
+        list(read_records(str(path)))
+
+
+def _games(path):
+    games = [play_game(make_game("nim"), ["random", "random"], names=("a", "b"), seeds=(n, n)) for n in range(40)]
+    write_records(str(path), games)
+    return path.read_bytes()
+
+
+def test_a_parquet_file_damaged_anywhere_is_refused_by_name_or_read(tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "games.parquet"
+    content, refused = _games(path), []
+    for at in range(0, len(content), 41):
+        path.write_bytes(content[:at] + b"\xff\x80\x00" + content[at + 3 :])
+        try:
+            list(read_records(str(path)))
+        except RecordError as error:
+            refused.append(str(error))
+    assert len(refused) > 20
+    assert all("games.parquet" in text for text in refused)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM players",
+        "UPDATE players SET name = CAST(x'ff80' AS TEXT) WHERE name = 'a'",
+        "UPDATE games SET headers = replace(hex(zeroblob(50000)), '00', '[')",
+        "UPDATE games SET player_0_id = 'x'",
+    ],
+)
+def test_a_damaged_database_is_refused(tmp_path, statement):
+    pytest.importorskip("sqlalchemy")
+    path = tmp_path / "games.sqlite"
+    _games(path)
+    connection = sqlite3.connect(path)
+    connection.execute(statement)
+    connection.commit()
+    connection.close()
+    with pytest.raises(RecordError):
+        list(read_records(str(path)))
+
+
+def test_a_page_of_a_database_that_was_overwritten_is_refused(tmp_path):
+    pytest.importorskip("sqlalchemy")
+    path = tmp_path / "games.sqlite"
+    content = _games(path)
+    for page in range(4096, len(content), 4096):
+        path.write_bytes(content[:page] + b"\xff" * 4096 + content[page + 4096 :])
+        with contextlib.suppress(RecordError):
+            list(read_records(str(path)))
+
+
+@pytest.mark.parametrize("detail", ['"\\ud', '"\\', '"a" b'])
+def test_a_transcript_with_a_broken_quotation_is_refused(tmp_path, detail):
+    path = tmp_path / "games.txt"
+    path.write_text(f"game: nim\ndetail: {detail}\nmoves:\n")
+    with pytest.raises(RecordError, match=r"games\.txt, game 1: .*no text in quotes"):
         list(read_records(str(path)))

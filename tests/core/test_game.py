@@ -7,7 +7,7 @@ import pytest
 
 from board_envs import GAMES, make_game
 from board_envs.random import Stream
-from board_envs.types import IllegalActionError
+from board_envs.types import IllegalActionError, PositionError
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -120,3 +120,12 @@ def test_actions_become_states_and_names_in_one_way(name):
     assert game.states([], states[4]) == [states[4]]
     with pytest.raises(IllegalActionError, match="ply 5: "):
         game.states([*actions[:4], game.num_actions])
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_messages_stay_short_however_long_the_text(name):
+    game = make_game(name)
+    for read in (game.parse, game.from_moves, lambda text: game.from_moves([text]), game.forms[-1].read):
+        with pytest.raises((PositionError, IllegalActionError)) as found:
+            list(read("x" * 100_000))
+        assert 0 < len(str(found.value)) < 2100

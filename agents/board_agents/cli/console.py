@@ -24,6 +24,7 @@ from board_agents.arena.records import minari_datasets as minari
 from board_agents.lowlevel.visible_text import visible
 from board_envs.game import Game
 from board_envs.registry import check_name, game_parameters
+from board_envs.types import TextError
 
 T = TypeVar("T")
 _ACTING = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -31,7 +32,7 @@ PIPED_WIDTH = 160
 """Columns of a table that goes to a file or a program."""
 
 
-class UserError(Exception):
+class UserError(TextError):
     """A mistake in what the user gave; the message is all that is shown."""
 
 

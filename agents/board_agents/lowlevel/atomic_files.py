@@ -5,13 +5,20 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import secrets
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
+try:
+    import fcntl
+except ModuleNotFoundError:  # Windows
+    fcntl = None  # type: ignore[assignment]  # asked for before it is used
+
 T = TypeVar("T")
+_TEMPORARY = re.compile(r"part-[0-9]+-[0-9a-f]{8}(\.\w+)?")
 MOST_BYTES = 1 << 30
 """The largest file that is read into memory, in bytes."""
 
@@ -43,7 +50,8 @@ def write_whole(
         if before is not None and (not stat.S_ISREG(before.st_mode) or _leads_to_a_descriptor(path)):
             return write(path)
         place = Path(os.path.realpath(path))
-        temporary = place.with_name(f"part-{os.getpid()}-{secrets.token_hex(4)}{place.suffix}")
+        _remove_abandoned(place.parent)
+        temporary, lock = _make_temporary(place)
         try:
             result = write(temporary)
             with temporary.open("r+b") as file:
@@ -52,9 +60,43 @@ def write_whole(
                 _keep_permissions(temporary, before)
             os.replace(temporary, place)
         finally:
+            if lock is not None:
+                os.close(lock)
             with contextlib.suppress(OSError):
                 temporary.unlink(missing_ok=True)
     return result
+
+
+def _make_temporary(place: Path) -> tuple[Path, int | None]:
+    """Make a temporary file beside a file, and lock it: one that can be locked was left by a killed writer.
+
+    Returns its path, and the descriptor that holds the lock, None where there are no locks.
+    """
+    while True:
+        temporary = place.with_name(f"part-{os.getpid()}-{secrets.token_hex(4)}{place.suffix}")
+        if fcntl is None:
+            return temporary, None
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.fstat(handle), temporary.stat()):
+                return temporary, handle
+        except (BlockingIOError, FileNotFoundError):
+            pass  # another process took it for left behind, before it was locked
+        except OSError:  # a file system without locks
+            os.close(handle)
+            return temporary, None
+        os.close(handle)
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove temporary files that killed writers left in a folder."""
+    if fcntl is None or not folder.is_dir():
+        return
+    for name in filter(_TEMPORARY.fullmatch, os.listdir(folder)):
+        with contextlib.suppress(OSError), (folder / name).open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            (folder / name).unlink()
 
 
 def check_target(path: Path, ours: Callable[[Path], bool] | None = None) -> os.stat_result | None:

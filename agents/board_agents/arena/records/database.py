@@ -6,6 +6,7 @@ run is kept once, so that a run that was stopped, or two workers that played the
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import time
@@ -84,13 +85,26 @@ class Store:
         except ModuleNotFoundError as error:
             raise MissingExtraError(f"the database {self.url.get_backend_name()}", "records") from error
         try:
-            self._prepare(create)
-        except (OperationalError, DatabaseError) as error:
-            self.engine.dispose()
-            raise StoreError(f"{self.url.render_as_string()}: {error.orig}") from error
+            with self._damage_named():
+                self._prepare(create)
         except StoreError:
             self.engine.dispose()
             raise
+
+    @contextlib.contextmanager
+    def _damage_named(self) -> Iterator[None]:
+        """Turn what drivers raise about files and servers that cannot be read into StoreError."""
+        try:
+            yield
+        except DatabaseError as error:
+            raise StoreError(f"{self.url.render_as_string()}: {error.orig}") from error
+        except UnicodeDecodeError as error:
+            raise StoreError(f"{self.url.render_as_string()} is damaged: {error}") from error
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with self._damage_named(), self.engine.connect() as connection:
+            yield connection
 
     def _prepare(self, create: bool) -> None:
         wanted = set(Base.metadata.tables)
@@ -223,20 +237,22 @@ class Store:
             query = query.where(table.c.id.in_(ids))
         last = 0
         while True:
-            with self.engine.connect() as connection:
+            with self._reading() as connection:
                 rows = connection.execute(query.where(table.c.id > last)).all()
                 wanted = {row.player_0_id for row in rows} | {row.player_1_id for row in rows}
                 players = connection.execute(select(Player.id, Player.name).where(Player.id.in_(wanted)))
                 names = {player.id: player.name for player in players}
             if not rows:
                 return
+            if rows[-1].id <= last:
+                raise StoreError(f"{self.url.render_as_string()} is damaged: game {rows[-1].id} comes after {last}")
             for row in rows:
                 yield _record(row, names)
             last = rows[-1].id
 
     def table(self, query: Executable) -> tuple[list[str], list[dict[str, Any]]]:
         """Run a query and return the names of its columns and its rows, column name -> value."""
-        with self.engine.connect() as connection:
+        with self._reading() as connection:
             result = connection.execute(query)
             return list(result.keys()), [dict(row) for row in result.mappings()]
 
@@ -246,7 +262,7 @@ class Store:
 
     def scalars(self, query: Executable) -> list[Any]:
         """Run a query of one column and return its values."""
-        with self.engine.connect() as connection:
+        with self._reading() as connection:
             return list(connection.scalars(query))
 
     def count(self, run: str | None = None) -> int:
@@ -439,6 +455,9 @@ def _record(row: Any, names: Mapping[int, str]) -> GameRecord:
     except IllegalActionError as error:
         raise RecordError(f"game {row.id} of the database, {error}") from error
     try:
+        for player in (row.player_0_id, row.player_1_id):
+            if player not in names:
+                raise RecordError(f"there is no player {player!r}")
         record = GameRecord.from_columns(
             row._mapping,
             parameters=parameters,

@@ -13,7 +13,7 @@ from typing import Any
 
 import board_envs
 from board_envs.game import Game
-from board_envs.types import IllegalActionError, Outcome, PositionError
+from board_envs.types import IllegalActionError, Outcome, PositionError, TextError
 
 FORMAT = 1
 """Version of the records' form in files."""
@@ -31,7 +31,7 @@ _REPR = reprlib.Repr()
 _REPR.maxstring = 200
 
 
-class RecordError(ValueError):
+class RecordError(TextError):
     """A record that does not hold together: damaged, of another format, or not replaying to the same end."""
 
 
@@ -209,7 +209,7 @@ class GameRecord:
             )
         except RecordError:
             raise
-        except (KeyError, ValueError, TypeError) as error:
+        except (KeyError, ValueError, TypeError, RecursionError) as error:
             raise RecordError(f"a row that is no game record ({error})") from error
 
     def to_columns(self) -> dict[str, Any]:

@@ -14,6 +14,7 @@ known by their first bytes, whatever the file's name.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -243,7 +244,12 @@ def _quoted(text: str) -> str:
 
 
 def _unquoted(text: str) -> str:
-    return str(json.loads(text)) if text.startswith('"') else text
+    if not text.startswith('"'):
+        return text
+    try:
+        return str(json.loads(text))
+    except ValueError as error:
+        raise RecordError(f"{text[:80]!r} is no text in quotes ({error})") from error
 
 
 def _read_transcripts(source: str) -> Iterator[GameRecord]:
@@ -276,30 +282,44 @@ def _pyarrow() -> Any:
 
 
 def _read_parquet(source: str) -> Iterator[GameRecord]:
-    pa = _pyarrow()
-    try:
-        file = pa.parquet.ParquetFile(source)
-    except pa.ArrowInvalid as error:
-        raise RecordError(f"{source}: {error}") from error
-    with file:
+    pa, number = _pyarrow(), 0
+    with _damage_named(source), pa.parquet.ParquetFile(source) as file:
         found = (file.schema_arrow.metadata or {}).get(b"board_envs")
         if found != str(FORMAT).encode():
             raise RecordError(f"{source}: no table of game records of format {FORMAT}")
         for batch in file.iter_batches():
             for row in batch.to_pylist():
-                yield _from_row(row)
+                number += 1
+                try:
+                    record = _from_row(row)
+                except RecordError as error:
+                    raise RecordError(f"{source}, game {number}: {error}") from error
+                yield record
+
+
+@contextlib.contextmanager
+def _damage_named(source: str) -> Iterator[None]:
+    """Turn what pyarrow raises about a damaged file into RecordError; a file that is not there is no damage."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        raise RecordError(f"{source}: damaged ({' '.join(str(error).split())})") from error
+    except (_pyarrow().ArrowException, UnicodeDecodeError) as error:
+        raise RecordError(f"{source}: damaged ({' '.join(str(error).split())})") from error
 
 
 def _from_row(row: Mapping[str, Any]) -> GameRecord:
-    parameters = parameters_of(json.loads(row["parameters"]))
-    return GameRecord.from_columns(
-        row,
-        parameters=parameters,
-        agents=(row["player_0"], row["player_1"]),
-        actions=row["actions"],
-        winner=row["winner"],
-        margin=row["margin"],
-    )
+    try:
+        parameters = parameters_of(json.loads(row["parameters"]))
+        values = {key: row[key] for key in ("actions", "winner", "margin")}
+        agents = (row["player_0"], row["player_1"])
+    except RecordError:
+        raise
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise RecordError(f"a row that is no game record ({type(error).__name__}: {error})") from error
+    return GameRecord.from_columns(row, parameters=parameters, agents=agents, **values)
 
 
 def _is_parquet(path: Path) -> bool:

@@ -24,7 +24,7 @@ from board_agents.lowlevel.atomic_files import begins_with, write_whole
 from board_envs.game import Game
 from board_envs.random import Stream, check_seed
 from board_envs.registry import make_game, snake_name
-from board_envs.types import Oracle
+from board_envs.types import Oracle, TextError
 
 FORMAT = "board-envs suite 1"
 _IS_SUITE = begins_with(b'{"format": "board-envs suite ')
@@ -32,7 +32,7 @@ TRIES_A_PLACE = 100
 """Random games looked at for each place of a suite before the rest stays empty."""
 
 
-class SuiteError(ValueError):
+class SuiteError(TextError):
     """A suite file that is damaged, of another format, or of another game; or no suite where one is asked for."""
 
 
@@ -115,7 +115,7 @@ class Suite:
             parameters = parameters_of(header["parameters"])
             known = header["format"], header["unit"], header["recipe"], header["sha256"]
             game = make_game(header["game"], **parameters)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise SuiteError(f"{name}: no header of a suite") from error
         if known[0] != FORMAT:
             raise SuiteError(f"{name}: format {known[0]!r}; this version reads {FORMAT!r}")

@@ -222,8 +222,12 @@ def _read_header(path: Path, head: bytes, size: int) -> dict[str, Any]:
     text = head[begin : begin + length]
     if length > HEADER - begin or zlib.crc32(text) != checksum or any(head[begin + length :]):
         raise TableError(f"{path}: the header does not match its checksum, the file was altered")
-    facts = json.loads(text)
-    assert isinstance(facts, dict)
+    try:
+        facts = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise TableError(f"{path}: the header is no JSON ({error})") from None
+    if not isinstance(facts, dict):
+        raise TableError(f"{path}: the header is no JSON object")
     return facts
 
 
@@ -232,6 +236,9 @@ def _expect(path: Path, facts: dict[str, Any], pits: int, level: int) -> LevelSt
     for key, value in wanted.items():
         if facts.get(key) != value:
             raise TableError(f"{path}: {key} is {facts.get(key)!r}, expected {value!r}")
+    for key in LevelStatistics.__dataclass_fields__:
+        if type(facts.get(key)) is not int:
+            raise TableError(f"{path}: {key} is {facts.get(key)!r}, expected an integer")
     statistics = LevelStatistics(**{key: facts[key] for key in LevelStatistics.__dataclass_fields__})
     if statistics.configurations != count(pits, level):
         raise TableError(f"{path}: {statistics.configurations} configurations, level {level} has {count(pits, level)}")

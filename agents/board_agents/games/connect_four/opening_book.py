@@ -23,12 +23,15 @@ from board_agents.lowlevel.atomic_files import begins_with, read_bytes, write_wh
 from board_agents.support import TablesError
 from board_envs.game import Game
 from board_envs.games.connect_four import State
+from board_envs.registry import make_game
 from board_envs.types import Words
 
 KIND = "board-envs connect-four book"
 VERSION = 2
 """Version of the files: 2 has the head under the checksum, 1 (still read) only the scores."""
 MOST_PLIES = 16
+MOST_SCORES = 1 << 29
+"""The standard board has fewer positions of up to MOST_PLIES stones, mirror images counted once."""
 UNKNOWN = -128
 is_book = begins_with(b'{"kind": "board-envs connect-four book"')
 """Whether a file is a book, finished or not."""
@@ -46,33 +49,33 @@ def keys_of(positions: Words, rows: int, columns: int) -> Words:
     return np.minimum(keys, mirror(keys, rows, columns))
 
 
-@functools.lru_cache(maxsize=4)
+@functools.lru_cache(maxsize=2 * (MOST_PLIES + 1))  # two sizes; what is longer shares the arrays of what is shorter
 def positions_by_stones(rows: int, columns: int, connect: int, plies: int) -> list[Words]:
     """Return the unfinished positions with 0 .. plies stones, one of each two mirror images, sorted by key.
 
     Each entry is uint64 (n, 2): stones of the side to move, all stones.
     """
+    if plies == 0:
+        return [np.zeros((1, 2), np.uint64)]
     facts = geometry(rows, columns, connect)
-    levels = [np.zeros((1, 2), np.uint64)]
-    for _ in range(plies):
-        own, mask = levels[-1][:, 0], levels[-1][:, 1]
-        parts = []
-        for column in range(columns):
-            shift = np.uint64(column * facts.height)
-            move = (mask + (np.uint64(1) << shift)) & ~mask & (facts.column << shift)
-            open_here = move != 0
-            mine = own[open_here] | move[open_here]
-            after = np.stack([(own ^ mask)[open_here], mask[open_here] | move[open_here]], axis=1)
-            going_on = ~has_lines(mine, rows, connect) & (after[:, 1] != facts.board)
-            parts.append(after[going_on])
-        found = np.concatenate(parts)
-        # The image with the smaller key stands for both.
-        keys, image = found[:, 0] + found[:, 1], mirror(found, rows, columns)
-        image_keys = image[:, 0] + image[:, 1]
-        found = np.where((image_keys < keys)[:, None], image, found)
-        _, first = np.unique(np.minimum(keys, image_keys), return_index=True)
-        levels.append(np.ascontiguousarray(found[first]))
-    return levels
+    levels = positions_by_stones(rows, columns, connect, plies - 1)
+    own, mask = levels[-1][:, 0], levels[-1][:, 1]
+    parts = []
+    for column in range(columns):
+        shift = np.uint64(column * facts.height)
+        move = (mask + (np.uint64(1) << shift)) & ~mask & (facts.column << shift)
+        open_here = move != 0
+        mine = own[open_here] | move[open_here]
+        after = np.stack([(own ^ mask)[open_here], mask[open_here] | move[open_here]], axis=1)
+        going_on = ~has_lines(mine, rows, connect) & (after[:, 1] != facts.board)
+        parts.append(after[going_on])
+    found = np.concatenate(parts)
+    # The image with the smaller key stands for both.
+    keys, image = found[:, 0] + found[:, 1], mirror(found, rows, columns)
+    image_keys = image[:, 0] + image[:, 1]
+    found = np.where((image_keys < keys)[:, None], image, found)
+    _, first = np.unique(np.minimum(keys, image_keys), return_index=True)
+    return [*levels, np.ascontiguousarray(found[first])]
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,7 +206,7 @@ class Book:
         head, newline, body = data.partition(b"\n")
         try:
             facts = json.loads(head) if newline and len(head) < 4096 else None
-        except ValueError:
+        except (ValueError, RecursionError):
             facts = None
         if not isinstance(facts, dict) or facts.get("kind") != KIND:
             raise BookError(f"{os.fspath(path)} is no {KIND}")
@@ -217,13 +220,21 @@ class Book:
         numbers = [fact for fact in size if type(fact) is int]
         if len(numbers) != len(size) or not 0 <= numbers[-1] <= MOST_PLIES:
             raise BookError(f"{os.fspath(path)} has a head whose facts make no sense: {facts}")
-        book = cls.empty(*numbers)
+        rows, columns, connect, plies = numbers
         try:
-            scores = np.frombuffer(zlib.decompressobj().decompress(body, len(book) + 1), np.int8)
-        except zlib.error as error:
+            make_game("connect-four", rows=rows, columns=columns, connect=connect)
+            scores = np.frombuffer(zlib.decompressobj().decompress(body, MOST_SCORES + 1), np.int8)
+        except (ValueError, zlib.error) as error:
             raise BookError(f"{os.fspath(path)} is damaged: {error}") from None
-        if len(scores) != len(book):
-            raise BookError(f"{os.fspath(path)} has {len(scores)} scores; {len(book)} positions belong to it")
+        # Positions are listed as far as there are scores: a head could ask for more than memory holds.
+        stones = entries = 0
+        while stones <= plies and entries <= len(scores):
+            entries += len(positions_by_stones(rows, columns, connect, stones)[stones])
+            stones += 1
+        if len(scores) != entries or stones <= plies:
+            wanted = "more" if stones <= plies else entries
+            raise BookError(f"{os.fspath(path)} has {len(scores)} scores; {wanted} positions belong to it")
+        book = cls.empty(*numbers)
         ends = np.cumsum([len(part) for part in book.scores])
         book = cls(book.size, book.plies, book.keys, [part.copy() for part in np.split(scores, ends[:-1])])
         if not partial and book.missing:

@@ -25,6 +25,7 @@ from board_envs._bits import as_int, popcount
 from board_envs._jit import instruction, jitable
 from board_envs.games.reversi import State
 from board_envs.games.reversi.board import sides
+from board_envs.types import TextError
 
 UNIT = 64
 """Estimates count 1 / UNIT of a disc."""
@@ -47,7 +48,7 @@ TABLE_WORDS = 131
 SCRATCH_WORDS = LANES // 4
 
 
-class EvaluationError(ValueError):
+class EvaluationError(TextError):
     """A file that holds no intact weights of this evaluation."""
 
 
