@@ -30,7 +30,7 @@ def test_a_thousandth_finds_nothing(part):
 
 @pytest.mark.parametrize("name", ["tournament, games.sqlite, 2 workers", "Awalé tables", "Connect Four book"])
 def test_a_killed_command_goes_on(name):
-    assert soak_kills.Kill(name)("1", 2) == []
+    assert soak_kills.Kill(name)("1", 1) == []
 
 
 def test_the_command_tells_what_it_did(monkeypatch, capsys):
