@@ -23,7 +23,7 @@ from board_envs._bits import (
 )
 from board_envs._jit import compiled_as, jitable
 from board_envs.forms import Form, Item, common_forms
-from board_envs.game import Game, Symmetry, check_int
+from board_envs.game import About, Game, Symmetry, check_int
 from board_envs.pictures.shapes import Circle, Label, Picture, Rectangle, Shape
 from board_envs.registration import add_game
 from board_envs.types import IllegalActionError, Int8, Notation, PositionError, Rules, Words
@@ -31,6 +31,7 @@ from board_envs.types import IllegalActionError, Int8, Notation, PositionError, 
 __all__ = [
     "ONE",
     "ZERO",
+    "About",
     "Circle",
     "Form",
     "Game",

@@ -21,7 +21,7 @@ DOCS = Path(__file__).resolve().parent
 HOST = "127.0.0.1"
 
 
-def build(target: Path, *, execute: bool, versions: list[str]) -> int:
+def build(target: Path, *, execute: bool, name: str | None, versions: list[str]) -> int:
     """Run Sphinx; returns its exit status."""
     told = [[version, f"../{version}/"] for version in versions]
     environment = {
@@ -30,6 +30,8 @@ def build(target: Path, *, execute: bool, versions: list[str]) -> int:
         "BOARD_ENVS_DOCS_VERSIONS": json.dumps(told),
     }
     # -E reads every page again: pages that Sphinx has kept from another build warn of nothing.
+    if name is not None:
+        environment["BOARD_ENVS_DOCS_NAME"] = name
     arguments = [
         "-W",
         "--keep-going",
@@ -71,7 +73,7 @@ def main(arguments: list[str] | None = None) -> int:
     if options.name and options.name not in (options.versions or [options.name]):
         parser.error(f"--name {options.name} is not among --versions {' '.join(options.versions)}")
     target = options.out.resolve() / options.name if options.name else options.out.resolve()
-    status = build(target, execute=options.execute, versions=options.versions)
+    status = build(target, execute=options.execute, name=options.name, versions=options.versions)
     if status == 0:
         print(target / "index.html")
         if options.serve:

@@ -49,14 +49,17 @@ html_sidebars = {
     "**": [
         "sidebar/brand.html",
         "sidebar/search.html",
+        "versions.html",
         "sidebar/scroll-start.html",
         "sidebar/navigation.html",
-        "versions.html",
         "sidebar/scroll-end.html",
     ]
 }
 # [[name, folder beside this one], ...]; the list is shown if it has two entries or more.
-html_context = {"site_versions": json.loads(os.environ.get("BOARD_ENVS_DOCS_VERSIONS", "[]"))}
+html_context = {
+    "site_versions": json.loads(os.environ.get("BOARD_ENVS_DOCS_VERSIONS", "[]")),
+    "site_name": os.environ.get("BOARD_ENVS_DOCS_NAME", version),
+}
 
 
 class OutsideLinks(SphinxPostTransform):
