@@ -33,8 +33,6 @@ class Probing:
         values: (mover's row, other's row, score addresses, depth addresses, out int64 (P, 2), children uint64 (P, 2))
             -> whether all are known; for each playable pit, out gets its value and the depth of what it leads to, -1
             after a harvest, and children the two rows it leads to, the next mover's first.
-        search: (mover's row, other's row, earlier uint64 (k, 2), score addresses, depth) -> value * 16 + pit of the
-            best move found by alpha-beta that asks the tables at its leaves; `earlier` configurations are mats.
 
     """
 
@@ -44,7 +42,6 @@ class Probing:
     find_one: Kernel[Any, int]
     find_many: Kernel[Any, None]
     values: Kernel[Any, bool]
-    search: Kernel[Any, int]
 
 
 @functools.cache
@@ -75,7 +72,7 @@ def make_probing(pits: int) -> Probing:
         place = locate(mine, other)
         seeds = place >> 48
         if seeds >= addresses.shape[0]:
-            return -128
+            return UNKNOWN
         return load_int8(addresses[seeds] + np.uint64(place & 0xFFFFFFFFFFFF))
 
     @kernel
@@ -99,7 +96,7 @@ def make_probing(pits: int) -> Probing:
                 continue
             after, left, gain = play(mine, other, pit)
             score = find(left, after, scores)
-            if score == -128:
+            if score == UNKNOWN:
                 return False
             out[pit, 0] = gain - score
             out[pit, 1] = -1 if gain > 0 else find(left, after, depths) & 255
@@ -107,80 +104,4 @@ def make_probing(pits: int) -> Probing:
             children[pit, 1] = after
         return True
 
-    @kernel
-    def search(mine: Word, other: Word, earlier: Words, scores: Words, depth: int) -> int:
-        # One row a ply: rows, moves by falling gain, window, best value, and the gain of the move played.
-        rows = np.zeros((depth + 1, 2), np.uint64)
-        order = np.zeros((depth + 1, pits), np.int64)
-        gains = np.zeros((depth + 1, pits), np.int64)
-        count = np.zeros(depth + 1, np.int64)
-        tried = np.zeros(depth + 1, np.int64)
-        alpha = np.full(depth + 1, -1000, np.int64)
-        beta = np.full(depth + 1, 1000, np.int64)
-        best = np.full(depth + 1, -1000, np.int64)
-        choice = 0
-        rows[0, 0], rows[0, 1] = mine, other
-        ply = 0
-        entering = True
-        while True:
-            if entering:
-                mine, other = rows[ply, 0], rows[ply, 1]
-                value = -1000
-                if ply > 0:
-                    for past in range(ply):
-                        if rows[past, 0] == mine and rows[past, 1] == other:
-                            value = 0
-                    for past in range(earlier.shape[0]):
-                        if earlier[past, 0] == mine and earlier[past, 1] == other:
-                            value = 0
-                    if value == -1000:
-                        score = find(mine, other, scores)
-                        if score != -128:
-                            value = score
-                word = playable(mine, other)
-                if value == -1000 and word == ZERO:
-                    value = -(locate(mine, other) >> 48)
-                if value == -1000 and ply == depth:
-                    # Seeds harvested on the way are all that is known here.
-                    value = 0
-                if value == -1000:
-                    found = 0
-                    for pit in range(pits):
-                        if (word >> np.uint64(pit)) & ONE:
-                            gain = play(mine, other, pit)[2]
-                            place = found
-                            while place > 0 and gains[ply, place - 1] < gain:
-                                gains[ply, place] = gains[ply, place - 1]
-                                order[ply, place] = order[ply, place - 1]
-                                place -= 1
-                            gains[ply, place] = gain
-                            order[ply, place] = pit
-                            found += 1
-                    count[ply] = found
-                    tried[ply] = 0
-                    best[ply] = -1000
-                    entering = False
-                    continue
-            elif tried[ply] < count[ply] and best[ply] < beta[ply]:
-                after, left, gain = play(rows[ply, 0], rows[ply, 1], order[ply, tried[ply]])
-                rows[ply + 1, 0], rows[ply + 1, 1] = left, after
-                low = max(alpha[ply], best[ply])
-                alpha[ply + 1] = gain - beta[ply]
-                beta[ply + 1] = gain - low
-                ply += 1
-                entering = True
-                continue
-            else:
-                if ply == 0:
-                    return best[0] * 16 + choice
-                value = best[ply]
-            ply -= 1
-            entering = False
-            value = gains[ply, tried[ply]] - value
-            if value > best[ply]:
-                best[ply] = value
-                if ply == 0:
-                    choice = order[0, tried[0]]
-            tried[ply] += 1
-
-    return Probing(locate, find, locate_one, find_one, find_many, values, search)
+    return Probing(locate, find, locate_one, find_one, find_many, values)

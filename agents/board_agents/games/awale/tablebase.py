@@ -30,6 +30,7 @@ from board_agents.games.awale.table_files import (
     read_level,
     write_level,
 )
+from board_agents.games.awale.table_search import make_table_search
 from board_envs._jit import require_numba
 from board_envs.game import check_int
 from board_envs.games.awale.configurations import Configuration, check, unrank
@@ -336,7 +337,7 @@ class Tables:
 
         """
         mine, other = self.rows(position)
-        found = self._probing.search(mine, other, np.ascontiguousarray(earlier), self.score_addresses, depth)
+        found = make_table_search(self.pits)(mine, other, np.ascontiguousarray(earlier), self.score_addresses, depth)
         return found & 15, found >> 4
 
     def action_values(self, position: State | Sequence[int]) -> dict[int, int] | None:

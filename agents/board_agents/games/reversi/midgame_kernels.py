@@ -52,8 +52,8 @@ class Midgame(NamedTuple):
         root: (memory address, own, other, depth, whole, values int64 (64,), out int64 (3,)) -> None. values[square] is
             the value of a move if it is known to be exact for that depth (the best one's; with `whole` every one's),
             else -2 * INFINITE. out: best value, its square, 1 if stopped (then values are of no use).
-        best: (memory address, own, other) -> the square that the table holds for a position, 64 for none.
-        play: see `learning`.
+        best: (memory address, own, other) -> the square that the table holds for a position, NO_MOVE if none.
+        play: plays games for training, see `make_play`.
 
     """
 
