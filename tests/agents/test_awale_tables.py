@@ -632,7 +632,7 @@ def test_analyse_tells_of_a_damaged_table_in_one_line(capsys, folder, monkeypatc
     monkeypatch.setenv(files.FOLDER_VARIABLE, str(folder))
     arguments = ["analyse", "awale", "-p", "pits=4", "-p", "seeds=3", "1,1,1,0,0,1,0,0"]
     assert main(arguments) == 0
-    assert "best line: 0 " in capsys.readouterr().out
+    assert "principal variation: 0 " in capsys.readouterr().out
     _flip(_level(folder, 2), -1)
     os.utime(_level(folder, 6))
     assert main(arguments) == 2

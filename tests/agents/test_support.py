@@ -177,9 +177,9 @@ def test_another_packages_tables_are_built_by_the_command(install, capsys):
     install("broken", RuntimeError("broken inside"), STRANGER + "_b")
     for arguments, told in [
         (["build", "shelf"], "tables build shelf needs --param sticks=..."),
-        (["build", "shelf", "-p", "sticks=many"], "--param is KEY=NUMBER, as in size=4, not 'sticks=many'"),
+        (["build", "shelf", "-p", "sticks=many"], "--param must be KEY=NUMBER, as in size=4, not 'sticks=many'"),
         (["build", "shelf", "--pits", "2"], "has no --pits; it has: --param sticks=..., --param rows=..."),
-        (["info", "shelf"], "has neither verify nor info"),
+        (["info", "shelf"], "verify and info do not apply to it"),
         (["build", "awale"], "needs --max-total"),
     ]:
         assert main(["tables", *arguments]) == 2

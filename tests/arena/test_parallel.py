@@ -160,8 +160,8 @@ def test_the_command_gives_the_same_table_with_workers_and_goes_on_from_a_databa
     [
         (["--workers", "-2"], "workers is 0"),
         (["--backend", "dask"], "no backend 'dask'"),
-        (["--sprt", "10"], "--sprt is two numbers"),
-        (["--sprt", "10,5"], "--sprt is two numbers"),
+        (["--sprt", "10"], "--sprt must be two numbers"),
+        (["--sprt", "10,5"], "--sprt must be two numbers"),
         (["--records", "mysql://host/games"], "not in mysql"),
     ],
 )

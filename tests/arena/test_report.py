@@ -234,7 +234,7 @@ def test_the_command_writes_what_is_asked_for(tmp_path, capsys, records):
     [
         (["nothing.jsonl", "-o", "x.html"], "nothing.jsonl"),
         (["games.jsonl", "-o", "x.pdf"], "as .html, .json or .csv"),
-        (["games.jsonl", "-o", "x.html", "--judged", "-1"], "--judged is 0 or more"),
+        (["games.jsonl", "-o", "x.html", "--judged", "-1"], "--judged must be 0 or more"),
         (["games.jsonl", "-o", "x.html"], "a report is about one: choose --game"),
         (["games.jsonl", "-o", "x.html", "--game", "awale"], "no games"),
         (["games.jsonl", "-o", "nowhere/x.csv", "--game", "nim", "--judged", "0"], "nowhere"),

@@ -227,7 +227,7 @@ def test_evaluate_on_own_games(capsys):
         (["evaluate", "nim", "nobody"], "unknown agent 'nobody'"),
         (["evaluate", "chess", "random"], "unknown game 'chess'"),
         (["evaluate", "nim", ""], "piece 1 of '' is empty"),
-        (["evaluate", "nim", "random", "--repeats", "0"], "--repeats is 1 or more"),
+        (["evaluate", "nim", "random", "--repeats", "0"], "--repeats must be 1 or more"),
         (["evaluate", "nim", "random", "--seed", "-1"], "seed must be"),
         (["evaluate", "connect-four", "random", "-p", "rows=4", "--on", "suite"], "no published suite"),
         (["evaluate", "nim", "random", "--suite", "nothing.suite"], "nothing.suite"),
@@ -245,4 +245,4 @@ def test_a_suite_of_another_game_is_refused(tmp_path, capsys):
     path = tmp_path / "nim.suite"
     load_suite(NIM).save(path)
     assert main(["evaluate", "nim", "random", "-p", "heaps=3,4", "--suite", str(path)]) == 2
-    assert "is a suite of" in capsys.readouterr().err
+    assert "is a suite for" in capsys.readouterr().err

@@ -135,7 +135,7 @@ def test_names_beside_a_file_are_not_overwritten(file, tmp_path):
     records = [replace(record, headers={}) for record in read_wthor(file(wthor([random_moves(1)])), print)]
     target = tmp_path / "new.wtb"
     target.with_suffix(".jou").write_bytes(b"somebody's")
-    with pytest.raises(RecordError, match=r"new\.jou is there already"):
+    with pytest.raises(RecordError, match=r"new\.jou exists"):
         export_games(target, records, "wthor")
     assert not target.exists()
     assert target.with_suffix(".jou").read_bytes() == b"somebody's"

@@ -98,7 +98,7 @@ def test_connect_four_tells_plies_beside_pons_score(run):
     code, out, _ = run("analyse", "connect-four", *arguments)
     assert code == 0
     assert f"wins in {data['plies']} plies" in out
-    assert "best line: " + "".join(data["line"]) in out
+    assert "principal variation: " + "".join(data["line"]) in out
     assert re.search(r"time: [0-9]+\.[0-9]{2} s", out)
     assert data["seconds"] >= 0
     for move, plies in data["move_plies"].items():
@@ -297,7 +297,7 @@ def test_a_stated_value_that_differs_is_reported_and_the_rest_goes_on(run, strea
     code, out, _ = run("analyse", "connect-four", "477751 17", "--check")
     assert code == 0
     assert "read as: pons" in out
-    assert "what the text states agrees" in out
+    assert "the stated values agree" in out
     code, _, err = run("analyse", "connect-four", "477751", "--check")
     assert (code, "no value is stated" in err) == (2, True)
     code, _, err = run("analyse", "connect-four", "477751 17", "--check", "--oracle", "exhaustive:budget=10")

@@ -84,7 +84,7 @@ def test_the_game_comes_first_and_the_other_order_works_with_a_warning(run):
     assert (code, err) == (0, "")
     swapped = run("evaluate", "greedy", "nim", "--json")
     assert swapped[:2] == (0, out)
-    assert "the game comes first now: evaluate nim greedy" in swapped[2]
+    assert "the game comes first: evaluate nim greedy" in swapped[2]
     code, out, err = run("evaluate", "greedy", "chess")
     assert (code, out) == (2, "")
     assert "'greedy'" in err

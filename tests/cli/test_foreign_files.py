@@ -239,7 +239,7 @@ def test_a_saved_game_is_a_record_that_records_reads(word, tmp_path, run, monkey
     assert code == 0
     assert json.loads(out)["by_ending"] == {"unfinished": 1}
     code, out, _ = run("play", "--load", word, "-o", "human")
-    assert "the game stands at: 2,4,5 1" in out
+    assert "the position is: 2,4,5 1" in out
 
 
 def test_a_game_that_0_1_0_saved_as_text_is_read(tmp_path, run):
@@ -254,4 +254,4 @@ def test_a_file_of_several_games_is_no_saved_game(tmp_path, run):
     write_records(str(path), tournament(NIM, ["random", "greedy"], games=2).records)
     code, _, err = run("play", "--load", path)
     assert code == 2
-    assert "2 games; a saved game is one" in err
+    assert "contains 2 games; a saved game is exactly one" in err

@@ -22,10 +22,10 @@ def test_a_database_that_is_not_there_is_told_and_not_made(run, tmp_path, monkey
     source = form.format(tmp_path / "gmaes.db")
     code, out, err = run("records", *[source if word == "FILE" else word for word in arguments])
     assert (code, out) == (2, "")
-    assert err == f"board-envs: {source}: there is no such file\n"
+    assert err == f"board-envs: {source}: no such file\n"
     code, out, err = run("report", source, "--output", "page.html")
     assert (code, out) == (2, "")
-    assert "there is no such file" in err
+    assert "no such file" in err
     assert not list(tmp_path.iterdir())
 
 
@@ -57,14 +57,14 @@ def test_games_of_people_are_imported_and_what_is_wrong_with_them_is_told(run, t
     assert code == 0
     assert "2 games written" in out
     assert "form: moves (2)" in out
-    assert "unfinished: 1, another result stated: 0, left out: 1" in out
+    assert "unfinished: 1, result differs: 0, skipped: 1" in out
     assert "line 3: unfinished after 2 moves" in err
     assert "line 4: no position: " in err
     assert "; no moves: move 2 ('d3')" in err
     assert json.loads(run("records", "check", target, "--json")[1])["games"] == 2
     code, out, err = run("records", "import", source, target)
     assert (code, out) == (2, "")
-    assert "there already" in err
+    assert "exists; --overwrite replaces it" in err
     told = json.loads(run("records", "import", source, target, "--overwrite", "--json")[1])
     assert (told["games"], told["forms"]) == (2, {"moves": 2})
     assert [remark["kind"] for remark in told["remarks"]] == ["unfinished", "left out"]
@@ -126,7 +126,7 @@ def test_an_import_that_read_nothing_writes_nothing(run, tmp_path):
         source.write_text(text)
         code, out, err = run("records", "import", source, target, "--game", "nim")
         assert (code, out) == (2, "")
-        assert f"{source}: no game of nim in it, nothing was written" in err
+        assert f"{source}: no game of nim found, nothing written" in err
         assert not target.exists()
     source.write_text("1:1\n")
     code, out, err = run("records", "import", source, target, "--game", "nim", "--form", "png")
@@ -149,7 +149,7 @@ def test_games_are_copied_to_a_form_and_back(run, tmp_path, form):
         assert [record.agents for record in records] == [record.agents for record in back]
     code, out, err = run("records", "copy", games, "sqlite:///x.db", "--form", form)
     assert (code, out) == (2, "")
-    assert "--form writes a file" in err
+    assert "--form needs a file as target" in err
 
 
 def test_bytes_that_are_no_text_are_told_in_one_line(run, tmp_path):

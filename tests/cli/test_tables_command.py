@@ -49,7 +49,7 @@ def test_a_folder_that_is_none_is_told(run, tmp_path):
         (("build", "awale", "--plies", "3", "--max-total", "3"), "has no --plies; it has: --pits, --max-total"),
         (("build", "awale"), "tables build awale needs --max-total"),
         (("build", "connect-four-book", "--plies", "17"), "a book goes to 0 .. 16 plies, not 17"),
-        (("info", "connect-four-book"), "has neither verify nor info"),
+        (("info", "connect-four-book"), "verify and info do not apply to it"),
         (
             ("verify", "awales"),
             "unknown table 'awales' (did you mean 'awale'?); known tables: awale, ",

@@ -19,7 +19,7 @@ def test_the_table_tells_results_by_seat(run):
     row = next(line for line in out.splitlines() if "nim-xor" in line)
     assert "100.0%" in row
     assert row.count("5/0/0") == 2
-    assert "9 different games among 10" in out
+    assert "only 9 of 10 games are distinct" in out
     assert "no upper bound" in out
 
 
@@ -250,8 +250,8 @@ def test_openings_that_cannot_be(run, tmp_path):
     source = tmp_path / "openings.txt"
     source.write_text("0 0 0\n")
     for arguments, told in (
-        (["--openings", source], "no opening of nim in it"),
-        (["--openings", source, "--start", "1,1,1"], "--start names none beside it"),
+        (["--openings", source], "no opening of nim found"),
+        (["--openings", source, "--start", "1,1,1"], "--openings and --start exclude each other"),
         (["--openings", source, "--opening-plies", -1], "0 or more, not -1"),
         (["--openings", tmp_path / "none.txt"], "there is no such file"),
         (["--openings", tmp_path], str(tmp_path)),

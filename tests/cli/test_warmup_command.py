@@ -90,7 +90,7 @@ def test_what_is_refused(run, monkeypatch, tmp_path):
     blocked = tmp_path / "file"
     blocked.touch()
     for folder, arguments, told in (
-        (blocked, ["nim"], f"compiled code cannot be kept in {blocked}"),
+        (blocked, ["nim"], f"cannot store compiled code in {blocked}"),
         (tmp_path, ["nim", "--clear"], "leave 'nim' out"),
         (tmp_path, ["--param", "heaps=1"], "--param needs a GAME"),
         (tmp_path, ["nym"], "nim"),

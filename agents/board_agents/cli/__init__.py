@@ -1,4 +1,4 @@
-"""The command ``board-envs``: one module a command; this file holds them together."""
+"""The command ``board-envs``: one module for each command, and the entry point."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from board_agents.lowlevel.visible_text import visible
 from board_envs.types import IllegalActionError, MissingExtraError, PositionError, SpecError
 
 USAGE_ERROR, INTERRUPTED, PIPE_CLOSED, TERMINATED = 2, 130, 141, 143
-"""Exit codes: a mistake of the user's, Ctrl-C, a reader of the output that has gone, and SIGTERM."""
+"""Exit codes: usage error, Ctrl-C, closed pipe on standard output, and SIGTERM."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code; a mistake of the user's is told in one line on stderr."""
+    """Run the command line and return its exit code; usage errors print one line on stderr and exit with status 2."""
     try:
         import typer
 
@@ -31,18 +31,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if error.name in ("typer", "rich", "click"):
             return _fail(MissingExtraError("the command line", "cli"))
         raise
-    usage_error: Any = typer.BadParameter.__base__  # click's, which typer brings along under changing names
+    usage_error: Any = typer.BadParameter.__base__  # click's; its place in typer differs between versions
     try:
         with _ended_by_sigterm() as received:
             code = make_app()(
                 list(sys.argv[1:] if arguments is None else arguments), "board-envs", standalone_mode=False
             )
-        sys.stdout.flush()  # a full disk is reported here, not by the interpreter's last words
+        sys.stdout.flush()  # report a full disk here, not while the interpreter exits
     except usage_error as error:
         message = str(error.format_message())
         if not message.startswith("Usage:"):
             return _fail(message)
-        print(message, file=sys.stderr)  # a command that stands alone, and shows its help
+        print(message, file=sys.stderr)  # a command without arguments shows its help
         return USAGE_ERROR
     except (
         UserError,
@@ -68,15 +68,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _output_failed(error: OSError) -> int:
-    """Report that standard output cannot be written; who reads a pipe and closes it has read enough."""
+    """Report a failed write to standard output; a closed pipe is not an error and prints nothing."""
     with contextlib.suppress(OSError, ValueError):  # no descriptor behind it
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left would fail again at the exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # flushing the rest at exit would fail again
     return PIPE_CLOSED if isinstance(error, BrokenPipeError) else _fail(f"output: {error.strerror or error}")
 
 
 @contextlib.contextmanager
 def _ended_by_sigterm() -> Iterator[list[int]]:
-    """Let SIGTERM end a command as Ctrl-C does, so that no worker or program outlives it; yield what was received."""
+    """Handle SIGTERM like Ctrl-C, so that workers and programs end too; yield the list of received signals."""
     received: list[int] = []
     if threading.current_thread() is not threading.main_thread():
         yield received

@@ -1,4 +1,4 @@
-"""``board-envs analyse``: the exact value of every move of a position, and the best line."""
+"""``board-envs analyse``: the exact value of every move of a position, and the principal variation."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _OPTION = re.compile(r"--?[A-Za-z][\w-]*(=.*)?", re.DOTALL)
 LONGEST_LINE = 10_000
 """Characters of one position; longer lines of a stream are refused."""
 DIFFER = 1
-"""Exit code of a check that found a value that differs."""
+"""Exit code of a check that found a wrong value."""
 
 
 def command(
@@ -51,23 +51,23 @@ def command(
         str | None,
         typer.Argument(
             metavar="[POSITION]",
-            help="A position as text, or moves from the start; else a first position.",
+            help="A position as text, or moves from the start; default: an initial position.",
         ),
     ] = None,
     moves: Annotated[
-        bool, typer.Option("--moves", help="POSITION is moves from the start, e.g. 4453, and nothing else.")
+        bool, typer.Option("--moves", help="Read POSITION only as moves from the start, e.g. 4453.")
     ] = False,
     stdin: Annotated[
-        bool, typer.Option("--stdin", help="Read positions from stdin, one a line, and print one JSON object each.")
+        bool, typer.Option("--stdin", help="Read positions from stdin, one per line; print one JSON object for each.")
     ] = False,
     check: Annotated[
         bool,
-        typer.Option("--check", help="Compare with the values that the text states; count those that differ, exit 1."),
+        typer.Option("--check", help="Compare with the values stated in the text; exit with status 1 if any differs."),
     ] = False,
-    form: Annotated[str | None, typer.Option(metavar="NAME", help="The only form to read; found unless given.")] = None,
+    form: Annotated[str | None, typer.Option(metavar="NAME", help="Form of the text; detected by default.")] = None,
     param: Parameters = None,
     oracle: Annotated[
-        str | None, typer.Option(metavar="SPEC", help="Another oracle than the best there is, with its limits.")
+        str | None, typer.Option(metavar="SPEC", help="Oracle to use, with its limits; default: the game's best.")
     ] = None,
     empties_to_winner: Annotated[
         bool,
@@ -75,17 +75,19 @@ def command(
     ] = False,
     json: AsJson = False,
 ) -> int:
-    """Tell the exact value of every move, from the mover's view, and the line that best play follows."""
+    """Print the exact value of every move, from the mover's view, and the principal variation."""
     _refuse_option(name)
     game = read_game(name, param)
     if stdin and position is not None:
-        raise UserError("--stdin brings the positions; give none beside it")
+        raise UserError("--stdin and POSITION exclude each other")
     if empties_to_winner:
         if not _has_rules(game.name):
             known = ", ".join(filter(_has_rules, game_names()))
-            raise UserError(f"--empties-to-winner is a rule of {known}, not of {game.name}")
+            raise UserError(f"--empties-to-winner applies to {known}, not to {game.name}")
         if oracle is not None:
-            raise UserError("--empties-to-winner and --oracle exclude each other; write rule=empties-to-winner there")
+            raise UserError(
+                "--empties-to-winner and --oracle exclude each other; add rule=empties-to-winner to the oracle's spec"
+            )
         oracle = f"{default_oracle(game.name)}:rule=empties-to-winner"
     if form is not None:
         find_form(game, form)
@@ -111,19 +113,19 @@ def command(
         for difference in found.differences:
             out().print(f"differs: {difference}", markup=False)
         if found.compared and not found.differences:
-            out().print("what the text states agrees", markup=False)
+            out().print("the stated values agree", markup=False)
     return _check_code(found.compared, found.unknown, len(found.differences)) if check else 0
 
 
 class _Judges:
-    """The oracle of a command: the one that the user named, else the usual one under the rule of an item's form."""
+    """Return the oracle that the user named, or the default one with the scoring rule of the item's form."""
 
     def __init__(self, game: Game[Any], spec: str | None) -> None:
         self.game, self.spec = game, spec
         self._known = {"": make_oracle(game, spec)}
 
     def of(self, item: Item) -> Oracle[Any]:
-        """Return the oracle whose values an item's values are compared with."""
+        """Return the oracle that an item's stated values are compared with."""
         rule = find_form(self.game, item.form).rule if item.form and self.spec is None else ""
         if rule not in self._known:
             self._known[rule] = make_oracle(self.game, f"{default_oracle(self.game.name)}:rule={rule}")
@@ -131,7 +133,7 @@ class _Judges:
 
 
 def _answer(analysis: Analysis, item: Item, line: int = 1) -> tuple[dict[str, Any], Comparison]:
-    """Return what is printed about an item, and how what its text states compares with it."""
+    """Return the analysis of an item, and how the stated values compare with it."""
     data = analysis.as_data(asker_of(analysis.game, item)) | {"form": item.form or None}
     if item.remark:
         data["remark"] = item.remark
@@ -150,27 +152,28 @@ def _answer(analysis: Analysis, item: Item, line: int = 1) -> tuple[dict[str, An
 
 
 def asker_of(game: Game[Any], item: Item) -> int:
-    """Return the seat from whose view values are printed: the mover, or the side named in the text that must pass."""
+    """Return the seat from whose view values are printed: the mover, or the side named in the text if it must pass."""
     if item.remark and item.view is not None:
         return item.view
     return game.current_player(item.state)
 
 
 def _has_rules(name: str) -> bool:
-    """Whether a game's oracle offers several rules of counting."""
+    """Whether a game's oracle has several scoring rules."""
     return "rule" in oracle_parameters(default_oracle(name), name)
 
 
 def _refuse_option(text: str) -> None:
-    """Refuse what was meant as an option; a position may begin with "-", too, so that options pass as arguments."""
+    """Reject unknown options; typer passes them on as arguments because a position may begin with "-"."""
     if _OPTION.fullmatch(text):
         raise UserError(f"no such option: {text}; `board-envs analyse --help` lists them")
 
 
 def read_position(game: Game[Any], text: str | None, moves: bool, form: str | None = None) -> Item:
-    """Return what a text means; PositionError or IllegalActionError says what is wrong with it.
+    """Parse a text; raise PositionError or IllegalActionError if it is not valid.
 
-    With `moves` it is moves in the game's own notation; else a position, moves or a game in any form, or in `form`.
+    With `moves`, read it as moves in the game's notation; otherwise as a position, moves or a game, in `form` if
+    given, else in any form.
     """
     if text is None:
         return Item(state=game.initial_state())
@@ -180,7 +183,7 @@ def read_position(game: Game[Any], text: str | None, moves: bool, form: str | No
 
 def _read_items(game: Game[Any], text: str, moves: bool, form: str | None, *, one: bool) -> list[Item]:
     if len(text) > LONGEST_LINE:
-        raise PositionError(f"no position has {len(text)} characters")
+        raise PositionError(f"a position has at most {LONGEST_LINE} characters, not {len(text)}")
     if moves:
         return [Item(state=game.from_moves(text), form=MOVES)]
     return [read_one(game, text, form)] if one else list(read_text(game, text, form))
@@ -188,22 +191,22 @@ def _read_items(game: Game[Any], text: str, moves: bool, form: str | None, *, on
 
 @dataclass(frozen=True)
 class Analysis:
-    """What an oracle knows of a position.
+    """An oracle's analysis of a position.
 
     Attributes:
         game: the game.
         state: the position.
-        unit: of the values.
-        values: exact value of each legal action for the mover; None if out of reach, {} if the game is over.
-        plies: plies to the end after each action, that action counted, where the unit tells it.
-        line: best play as actions.
-        seconds: how long the answer took.
-        result: exact value of a finished game, or of an unfinished position whose moves' values are not all known, for
-            the mover; None if there is none.
-        margin: of a finished game, the mover's points minus the other's; else None.
-        hint: what an extra that is not installed would tell; empty if nothing is missing.
-        estimate: what a search makes of a position that is out of the oracle's reach, where there is one for the game;
-            never exact, and in the same unit.
+        unit: unit of the values.
+        values: exact value of each legal action for the mover; None if unknown, {} if the game is over.
+        plies: plies to the end of the game by each action, that action included, where the unit gives them.
+        line: principal variation as actions.
+        seconds: time taken.
+        result: exact value, for the mover, of a finished game or of a position for which some moves' values are
+        unknown; None if unknown.
+        margin: of a finished game, the mover's points minus the opponent's; else None.
+        hint: what a missing extra would add; empty if none is missing.
+        estimate: a search's estimate, in the same unit, where the oracle has no answer and the game has an estimator;
+            never exact.
 
     """
 
@@ -221,22 +224,22 @@ class Analysis:
 
     @property
     def value(self) -> float | None:
-        """Exact value for the mover (in a finished game for the seat that would have been next)."""
+        """Exact value for the mover (in a finished game, for the seat that would have moved next)."""
         return max(self.values.values()) if self.values else self.result
 
     @property
     def best(self) -> list[int]:
-        """All actions of the best value."""
+        """All actions with the best value."""
         return [action for action, value in (self.values or {}).items() if value == self.value]
 
     def name(self, action: int) -> str:
-        """Write an action of this position."""
+        """Write an action of this position as text."""
         return self.game.action_to_text(self.state, action)
 
     def as_data(self, asker: int | None = None) -> dict[str, Any]:
-        """Return plain data; values are null where the oracle has no answer.
+        """Return plain data; unknown values are null.
 
-        Values are those of `asker`, or of the seat to move; "view" names the asker where it is the other seat.
+        Values are from the view of `asker`, by default the seat to move; "view" names `asker` if it is the other seat.
         """
         game, state = self.game, self.state
         view = game.current_player(state) if asker is None else asker
@@ -281,9 +284,9 @@ class Analysis:
 
 
 def analyse(game: Game[Any], oracle: Oracle[Any], state: Any) -> Analysis:
-    """Ask an oracle for everything about a position.
+    """Analyse a position with an oracle.
 
-    A finished game is worth what the game's SUPPORT says, else its margin.
+    The value of a finished game comes from the game's SUPPORT, by default the margin.
     """
     unit, began = unit_of(oracle, game), time.perf_counter()
     support = support_of(game.name)
@@ -310,7 +313,7 @@ def analyse(game: Game[Any], oracle: Oracle[Any], state: Any) -> Analysis:
 
 
 def _hint(game: Game[Any], oracle: Oracle[Any], estimator: Any) -> str:
-    """Say what extras that are not installed would tell of a position out of reach."""
+    """Describe what missing extras would add for a position beyond the oracle's reach."""
     missing = [oracle.missing] if isinstance(oracle, Reduced) and oracle.missing is not None else []
     if estimator is None and (needed := missing_estimator(game)) is not None:
         missing.append(needed)
@@ -323,7 +326,7 @@ def _estimator(game: Game[Any]) -> Any:
 
 
 def best_line(game: Game[Any], oracle: Oracle[Any], state: Any, values: dict[int, float]) -> list[int]:
-    """Return best play to the end, as far as the oracle knows it: its own line if it has one, else its best values."""
+    """Return the principal variation: the oracle's own if it has one, else best moves as far as values are known."""
     if isinstance(oracle, HasLine):
         return [int(action) for action in oracle.line(state) or ()]
     actions: list[int] = []
@@ -336,7 +339,7 @@ def best_line(game: Game[Any], oracle: Oracle[Any], state: Any, values: dict[int
 
 
 def words(analysis: Analysis, action: int, value: float) -> str:
-    """Say what an action's value means for the seat whose value it is."""
+    """Describe what an action's value means for its seat."""
     plies = None if analysis.plies is None else analysis.plies[action]
     return value_unit(analysis.game, analysis.unit).describe(value, plies)
 
@@ -383,22 +386,22 @@ def _show_values(analysis: Analysis, values: dict[int, float], sign: int) -> Non
         table.add_row(Text(analysis.name(action)), f"{seen:+g}" if seen else "0", words(analysis, action, seen))
     console.print(table)
     line = game.write_moves(analysis.line, analysis.state)
-    console.print(f"best line: {line}", markup=False)
+    console.print(f"principal variation: {line}", markup=False)
 
 
 def _show_estimate(analysis: Analysis, estimate: SearchResult, sign: int) -> None:
     game, console = analysis.game, out()
-    console.print(f"estimates of {support_of(game.name).estimator}, {estimate.depth} plies ahead:", markup=False)
+    console.print(f"estimates of {support_of(game.name).estimator}, search depth {estimate.depth} plies:", markup=False)
     table = Table("move", f"estimate ({analysis.unit})")
     for action, value in sorted(estimate.values.items(), key=lambda item: -item[1]):
         table.add_row(Text(analysis.name(action)), f"about {sign * value:+.1f}")
     console.print(table)
     line = game.write_moves(estimate.line, analysis.state)
-    console.print(f"expected line: {line}", markup=False)
+    console.print(f"principal variation: {line}", markup=False)
 
 
 def _stream(game: Game[Any], judges: _Judges, moves: bool, form: str | None, check: bool) -> int:
-    """Answer each line of stdin by a line of JSON, whatever is on it; return the exit code."""
+    """Answer each line of stdin with one line of JSON, errors included; return the exit code."""
     count = dict.fromkeys(("checked", "differ", "values", "unknown", "errors"), 0)
     with busy("solving") as status:
         for line, text in enumerate(_lines(), 1):
@@ -422,7 +425,7 @@ def _stream(game: Game[Any], judges: _Judges, moves: bool, form: str | None, che
 
 
 def _check_code(compared: int, unknown: int, differ: int, errors: int = 0) -> int:
-    """Return the exit code of a check; UserError if there was nothing to compare."""
+    """Return the exit code of a check; raise UserError if there was nothing to compare."""
     if not compared:
         why = f"{unknown} stated values are out of the oracle's reach" if unknown else "no value is stated"
         if errors:

@@ -1,4 +1,4 @@
-"""The typer application: which commands there are."""
+"""The typer application with all commands."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def make_app() -> typer.Typer:
     app.callback()(_root)
     app.command("tournament")(tournament.command)
     app.command("evaluate")(evaluate.command)
-    # A position may begin with "-": it is no option.
+    # A position may begin with "-": do not reject it as an option.
     app.command("analyse", context_settings={"ignore_unknown_options": True})(analyse.command)
     app.command("play")(play.command)
     app.add_typer(records.make_app(), name="records")
@@ -53,4 +53,4 @@ def _root(
         bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_version)
     ] = False,
 ) -> None:
-    """Hold the options that stand before a command."""
+    """Define the options before a command."""

@@ -1,4 +1,4 @@
-"""What the commands share: output, progress, options that several of them take."""
+"""Shared by the commands: output, progress, common options."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from board_envs.types import TextError
 T = TypeVar("T")
 _ACTING = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 PIPED_WIDTH = 160
-"""Columns of a table that goes to a file or a program."""
+"""Width in columns when the output is not a terminal."""
 
 
 class UserError(TextError):
-    """A mistake in what the user gave; the message is all that is shown."""
+    """Invalid input from the user; only the message is printed."""
 
 
 GameName = Annotated[str, typer.Argument(metavar="GAME", help="A game's name; `board-envs games` lists them.")]
@@ -45,27 +45,27 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object inst
 
 
 class _Console(Console):
-    """A console on which texts from outside are shown, not obeyed."""
+    """A console that escapes control characters in texts from outside."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
-        """Render what is to be shown, without control characters but rich's own."""
+        """Render objects, without control characters other than rich's own."""
         for segment in super().render(renderable, options):
             yield segment if segment.is_control else Segment(visible(segment.text), segment.style)
 
 
 def out() -> Console:
-    """Return the console of results."""
+    """Return the console for results (stdout)."""
     return _Console(file=sys.stdout, width=None if sys.stdout.isatty() else PIPED_WIDTH, highlight=False)
 
 
 def err() -> Console:
-    """Return the console of progress and remarks."""
+    """Return the console for progress and remarks (stderr)."""
     return _Console(file=sys.stderr, highlight=False)
 
 
 @contextlib.contextmanager
 def agents_output() -> Iterator[None]:
-    """Send to stderr what agents print, in this process and in those it starts: stdout is for results."""
+    """Redirect what agents print, here and in child processes, to stderr: stdout is for results."""
     sys.stdout.flush()
     try:
         saved = os.dup(1)
@@ -83,9 +83,9 @@ def agents_output() -> Iterator[None]:
 
 
 def print_json(data: Any) -> None:
-    """Print data as one line of JSON; numbers that JSON has no form for become null."""
+    """Print data as one line of JSON; NaN and infinities become null."""
     text = json.dumps(plain(data), ensure_ascii=False)
-    # Characters that act on a terminal, or that no encoding has, stand as JSON's own escapes.
+    # Control characters and lone surrogates are written as JSON escapes.
     print(_ACTING.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
 
 
@@ -100,7 +100,7 @@ def plain(data: Any) -> Any:
 
 @contextlib.contextmanager
 def progress(what: str, total: int) -> Iterator[Progress]:
-    """Show progress with an estimate on stderr, where that is a terminal."""
+    """Show progress with the estimated time left on stderr, if that is a terminal."""
     console = err()
     bar = Progress(
         TextColumn("{task.description}"),
@@ -120,7 +120,7 @@ def progress(what: str, total: int) -> Iterator[Progress]:
 
 
 def tracked(what: str, items: Sequence[T]) -> Iterator[T]:
-    """Pass items on and show how far it is."""
+    """Yield the items and show progress."""
     with progress(what, len(items)) as bar:
         for item in items:
             yield item
@@ -129,7 +129,7 @@ def tracked(what: str, items: Sequence[T]) -> Iterator[T]:
 
 @contextlib.contextmanager
 def busy(what: str) -> Iterator[Status | None]:
-    """Show on stderr, where that is a terminal, that something is going on whose end is not known."""
+    """Show a spinner on stderr, if that is a terminal, for work of unknown length."""
     console = err()
     if not console.is_terminal:
         yield None
@@ -139,7 +139,7 @@ def busy(what: str) -> Iterator[Status | None]:
 
 
 def read_game(name: str, parameters: Sequence[str] | None = None) -> Game[Any]:
-    """Return the game that a command names; UserError tells what is wrong with the name or a parameter."""
+    """Return the game that a command names; raise UserError for an invalid name or parameter."""
     try:
         key = check_name(name)
         return board_envs.make_game(key, **read_parameters(key, parameters or ()))
@@ -148,15 +148,15 @@ def read_game(name: str, parameters: Sequence[str] | None = None) -> Game[Any]:
 
 
 def read_parameters(name: str, texts: Sequence[str]) -> dict[str, Any]:
-    """Read "key=value" texts; a value has the type of the parameter's default, sequences are comma separated."""
+    """Read "key=value" texts; a value has the type of the parameter's default; sequences are comma separated."""
     known = game_parameters(name)
     values: dict[str, Any] = {}
     for text in texts:
         key, equals, value = (part.strip() for part in text.partition("="))
         if not equals:
-            raise UserError(f"--param {text!r} does not read as key=value; {name} has: {', '.join(known)}")
+            raise UserError(f"--param {text!r} is not key=value; parameters of {name}: {', '.join(known)}")
         if key not in known:
-            raise UserError(f"{name} has no parameter {key!r}; it has: {', '.join(known)}")
+            raise UserError(f"{name} has no parameter {key!r}; parameters: {', '.join(known)}")
         if key in values:
             raise UserError(f"--param {key} is given twice")
         values[key] = _read_value(key, value, known[key])
@@ -166,7 +166,7 @@ def read_parameters(name: str, texts: Sequence[str]) -> dict[str, Any]:
 def _read_value(key: str, text: str, default: Any) -> Any:
     if isinstance(default, bool):
         if text.lower() not in ("true", "false"):
-            raise UserError(f"--param {key} is true or false, not {text!r}")
+            raise UserError(f"--param {key} must be true or false, not {text!r}")
         return text.lower() == "true"
     try:
         if isinstance(default, int):
@@ -175,32 +175,32 @@ def _read_value(key: str, text: str, default: Any) -> Any:
             return tuple(int(part) for part in text.split(","))
     except ValueError:
         what = "an integer" if isinstance(default, int) else "integers separated by commas"
-        raise UserError(f"--param {key} is {what}, not {text!r}") from None
+        raise UserError(f"--param {key} must be {what}, not {text!r}") from None
     return text
 
 
 def file_of(source: str) -> Path | None:
-    """Return the file that a source of games is; None for a database on a server and for a Minari dataset."""
+    """Return the file of a source of games; None for a database on a server or a Minari dataset."""
     path = source.removeprefix("sqlite:///").partition("?")[0]
     return None if "://" in path or path.startswith(minari.PREFIX) else Path(path)
 
 
 def existing(source: str) -> str:
-    """Return a source of games that is there; UserError for a file that is not: to open a database would make one."""
+    """Check that a source exists; raise UserError if its file does not (opening a missing database would create it)."""
     file = file_of(source)
     if file is not None and not file.exists():
-        raise UserError(f"{source}: there is no such file")
+        raise UserError(f"{source}: no such file")
     return source
 
 
 def game_title(game: Game[Any]) -> str:
-    """Name a game with its parameters, for people."""
+    """Return a game's name with its parameters, for display."""
     parameters = ", ".join(f"{key}={show_value(value)}" for key, value in game.parameters.items())
     return f"{game.name} ({parameters})" if parameters else game.name
 
 
 def show_value(value: Any) -> str:
-    """Write a parameter's value as `read_parameters` reads it."""
+    """Format a parameter's value as `read_parameters` reads it."""
     if isinstance(value, tuple):
         return ",".join(map(str, value))
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -46,7 +46,7 @@ from board_envs.registry import check_name
 
 
 class On(str, Enum):
-    """Which positions are judged."""
+    """Which positions are evaluated."""
 
     SUITE = "suite"
     GAMES = "games"
@@ -54,33 +54,35 @@ class On(str, Enum):
 
 def command(
     name: GameName,
-    agent: Annotated[str, typer.Argument(metavar="AGENT", help="An agent's spec, or several, comma separated.")],
+    agent: Annotated[str, typer.Argument(metavar="AGENT", help="Agent spec, or several, comma separated.")],
     param: Parameters = None,
     on: Annotated[
         On | None,
         typer.Option(
-            help="Judge on the published suite of positions, or on games of its own; the suite where there is one."
+            help="Positions of the published suite, or of games that the agent plays; default: the suite if it exists."
         ),
     ] = None,
-    suite: Annotated[Path | None, typer.Option(help="A suite file of your own instead of the published one.")] = None,
-    games: Annotated[int, typer.Option("--games", "-n", help="With --on games: how many, half from each seat.")] = 20,
+    suite: Annotated[Path | None, typer.Option(help="Your own suite file instead of the published one.")] = None,
+    games: Annotated[
+        int, typer.Option("--games", "-n", help="With --on games: number of games, half from each seat.")
+    ] = 20,
     opponent: Annotated[
-        str | None, typer.Option(metavar="SPEC", help="With --on games: against whom; itself unless given.")
+        str | None, typer.Option(metavar="SPEC", help="With --on games: the opponent; default: the agent itself.")
     ] = None,
     oracle: Annotated[
-        str | None, typer.Option(metavar="SPEC", help="With --on games: who knows the exact values.")
+        str | None, typer.Option(metavar="SPEC", help="With --on games: oracle that gives the exact values.")
     ] = None,
-    repeats: Annotated[int, typer.Option(help="On a suite: answers asked for at each position.")] = 1,
-    seed: Annotated[int, typer.Option(help="Decides games and agents' chances; same seed, same result.")] = 0,
+    repeats: Annotated[int, typer.Option(help="On a suite: number of answers at each position.")] = 1,
+    seed: Annotated[int, typer.Option(help="Random seed; the same seed gives the same result.")] = 0,
     json: AsJson = False,
 ) -> None:
-    """Judge an agent's moves by exact play: share of optimal moves, mean regret, blunders, by phase of the game."""
+    """Compare an agent's moves with exact values: share of optimal moves, mean regret, blunders, by phase."""
     name, agent = _in_order(name, agent)
     game = read_game(name, param)
     specs = split_specs(agent)
     for option, value in (("--games", games), ("--repeats", repeats)):
         if value < 1:
-            raise UserError(f"{option} is 1 or more, not {value}")
+            raise UserError(f"{option} must be 1 or more, not {value}")
     try:
         check_seed(seed)
         positions = _suite(game, suite, on)
@@ -104,11 +106,11 @@ def command(
 
 
 def _in_order(first: str, second: str) -> tuple[str, str]:
-    """Return game and agent; the order of earlier versions, AGENT GAME, is taken where it can mean nothing else."""
+    """Return game and agent; the order of earlier versions, AGENT GAME, is accepted where it is unambiguous."""
     if _is_game(first) or not _is_game(second):
         return first, second
     err().print(
-        f"board-envs: the game comes first now: evaluate {second} {first}; the next release reads no other order",
+        f"board-envs: the game comes first: evaluate {second} {first}; the next release drops the old order",
         markup=False,
         soft_wrap=True,
     )
@@ -124,11 +126,11 @@ def _is_game(name: str) -> bool:
 
 
 def _suite(game: Game[Any], path: Path | None, on: On | None) -> Suite | None:
-    """Return the suite to judge on, None for own games."""
+    """Return the suite to use; None for games."""
     if path is not None:
         suite = read_suite(path)
         if suite.game is not game:
-            raise SuiteError(f"{path} is a suite of {suite.game!r}, not of {game!r}")
+            raise SuiteError(f"{path} is a suite for {suite.game!r}, not for {game!r}")
         return suite
     if on is On.GAMES or (on is None and suite_name(game) not in published_suites()):
         return None
@@ -139,7 +141,7 @@ def _own_games(game: Game[Any], spec: str, opponent: str, games: int, seed: int,
     judges = make_oracle(game, oracle)
     if isinstance(judges, Reduced) and judges.missing is not None:
         err().print(
-            f"{judges.missing}; without it exhaustive search judges: seconds a move, and most moves are out of reach",
+            f"{judges.missing}; exhaustive search takes its place: seconds a move, and most values stay unknown",
             markup=False,
         )
     entrants = name_entrants([spec, opponent])
@@ -147,7 +149,7 @@ def _own_games(game: Game[Any], spec: str, opponent: str, games: int, seed: int,
     records = list(play(game, entrants, tracked(f"{spec}: games", tasks)))
     reports = judge_records(records, judges, agent=spec, progress=partial(tracked, f"{spec}: moves judged"))
     if spec not in reports:
-        raise UserError(f"{spec} had nothing to choose in {games} games: every move was forced or drawn by lot")
+        raise UserError(f"{spec} made no decision in {games} games: every move was forced or random")
     report = reports[spec]
     report.source |= {"opponent": opponent, "seed": seed, "oracle": oracle or type(judges).__name__}
     return report
@@ -174,8 +176,8 @@ def _show(report: QualityReport) -> None:
         table.add_row(Text(phase), *row, *([str(quality.faults)] if report.total.faults else []))
     console.print(table)
     console.print(
-        "A decision is a position with two moves or more; counted are those whose exact values are known; a blunder "
-        "turns a win into less or a draw into a loss, counted of those decisions in which one was possible.",
+        "A decision is a position with at least two moves; it counts if its exact values are known. A blunder "
+        "turns a win into a draw or loss, or a draw into a loss; decisions in which one was possible are the base.",
         markup=False,
     )
 

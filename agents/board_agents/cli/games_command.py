@@ -1,4 +1,4 @@
-"""``board-envs games``: what there is."""
+"""``board-envs games``: list games and agents."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ from board_envs.registration import gymnasium_id, module_name, pettingzoo_id
 from board_envs.registry import check_name, game_module, game_names, game_parameters
 
 LONGEST_EXAMPLE = 40
-"""Characters of an example in a table."""
+"""Longest example shown in a table, in characters."""
 _ENTRY = re.compile(r"\s+(\w+): (.*)")
 
 
 def command(
-    name: Annotated[str | None, typer.Argument(metavar="[GAME]", help="One game only.")] = None, json: AsJson = False
+    name: Annotated[str | None, typer.Argument(metavar="[GAME]", help="Show only this game.")] = None,
+    json: AsJson = False,
 ) -> None:
-    """List games, their parameters with defaults and limits, their ids, and the agents."""
+    """List games, with parameters, defaults, limits and ids, and agents."""
     try:
         names = game_names() if name is None else [check_name(name)]
     except ValueError as error:
@@ -60,8 +61,8 @@ def command(
 
 
 def _forms_table(entry: dict[str, Any]) -> Table:
-    """Return the forms of a game for people; examples of several lines are for --json."""
-    title = f"Forms of {entry['name']}, which analyse, play, tournament and records read; * those that are written"
+    """Return a table of a game's forms; only --json prints examples of several lines."""
+    title = f"Forms of {entry['name']}, read by analyse, play, tournament and records; * also written"
     table = Table("form", "kind", "what it is", "example", title=title, title_justify="left")
     for form in entry["forms"]:
         example = form["example"].splitlines()[:1] or [" ".join(form["suffixes"])]
@@ -72,7 +73,7 @@ def _forms_table(entry: dict[str, Any]) -> Table:
 
 
 def describe(name: str) -> dict[str, Any]:
-    """Return the facts of a game at its usual size; limits are those that the game's own documentation states."""
+    """Return the facts of a game at its default size; limits come from the docstring of its constructor."""
     game = board_envs.make_game(name)
     limits = documented(game_module(name).make)
     module = module_name(name)
@@ -117,7 +118,7 @@ def documented(function: Any) -> dict[str, str]:
 
 
 def agent_texts(name: str, game: str | None = None) -> list[str]:
-    """List an agent's parameters as a spec writes them, with their defaults."""
+    """List an agent's parameters with defaults, as written in a spec."""
     return [
         key if parameter.default is parameter.empty else f"{key}={show_value(parameter.default)}"
         for key, parameter in agent_parameters(name, game).items()

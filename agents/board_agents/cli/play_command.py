@@ -1,4 +1,4 @@
-"""``board-envs play``: a game at the terminal, by people, by agents, or both."""
+"""``board-envs play``: play a game at the terminal: people, agents, or both."""
 
 from __future__ import annotations
 
@@ -29,49 +29,51 @@ LONGEST_LINE = 500
 LONGEST_DELAY = 3600
 HINT_AGENT = "alpha-beta:depth=4"
 FAILED = 1
-"""Exit code when an agent's fault ended the game."""
+"""Exit code when an agent's error ended the game."""
 
 HELP = """\
-  a move         plays it ({legend})
-  moves          the legal moves
-  board          the position, as a drawing and as text
-  hint           a good move, and how good the others are where that is known
-  undo           takes back your last move and the answers to it
-  save FILE      writes the game to a file
-  load FILE      goes on with a game from a file
-  help, quit"""
+  a move         play it ({legend})
+  moves          list the legal moves
+  board          show the position, as a drawing and as text
+  hint           show a good move, and the values of all moves if known
+  undo           take back your last move and the replies to it
+  save FILE      write the game to a file
+  load FILE      continue a game from a file
+  help, quit     show this text, leave"""
 
 
-class _Leave(Exception):  # noqa: N818  # no error: somebody wants to go
-    """The person at the board ends the session."""
+class _Leave(Exception):  # noqa: N818  # not an error: the person quits
+    """The person quits the session."""
 
 
 def command(
-    name: Annotated[str | None, typer.Argument(metavar="[GAME]", help="A game; not needed with --load.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="[GAME]", help="A game's name; leave it out with --load.")
+    ] = None,
     opponent: Annotated[
         str,
-        typer.Option("--opponent", "-o", metavar="SPEC", help="Who plays against you; `human` for a second person."),
+        typer.Option("--opponent", "-o", metavar="SPEC", help="The opponent; `human` for a second person."),
     ] = "greedy",
     player: Annotated[
-        str, typer.Option(metavar="SPEC", help="Who has your seat; an agent here is watched playing the opponent.")
+        str, typer.Option(metavar="SPEC", help="Player in your seat; with an agent here you watch.")
     ] = HUMAN,
-    seat: Annotated[str, typer.Option(help="Your seat: 0 begins, 1 answers, random.")] = "0",
+    seat: Annotated[str, typer.Option(help="Your seat: 0 (moves first), 1 or random.")] = "0",
     param: Parameters = None,
-    start: Annotated[str, typer.Option(metavar="POSITION", help="Begin from this position.")] = "",
-    moves: Annotated[str, typer.Option(metavar="MOVES", help="Moves already made, in the game's notation.")] = "",
-    load: Annotated[Path | None, typer.Option(metavar="FILE", help="Go on with a saved game.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Decides a random seat and the agents' chances.")] = None,
+    start: Annotated[str, typer.Option(metavar="POSITION", help="Start from this position.")] = "",
+    moves: Annotated[str, typer.Option(metavar="MOVES", help="Moves to play first, in the game's notation.")] = "",
+    load: Annotated[Path | None, typer.Option(metavar="FILE", help="Continue a saved game.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Random seed, for a random seat and for the agents.")] = None,
     delay: Annotated[float, typer.Option(help="Seconds to wait after an agent's move.")] = 0.0,
 ) -> int:
-    """Play in the terminal; type `help` there for what can be typed."""
+    """Play in the terminal; type `help` there for the commands."""
     if load is not None and (name or param or start or moves):
-        raise UserError("--load brings the game, its parameters and its moves; give nothing of these beside it")
+        raise UserError("--load excludes GAME, --param, --start and --moves")
     if load is None and name is None:
-        raise UserError("which game? `board-envs games` lists them")
+        raise UserError("missing GAME; `board-envs games` lists the games")
     if seat not in ("0", "1", "random"):
-        raise UserError(f"--seat is 0, 1 or random, not {seat!r}")
+        raise UserError(f"--seat must be 0, 1 or random, not {seat!r}")
     if not 0 <= delay <= LONGEST_DELAY:
-        raise UserError(f"--delay is 0 to {LONGEST_DELAY} seconds, not {delay}")
+        raise UserError(f"--delay must be 0 to {LONGEST_DELAY} seconds, not {delay}")
     try:
         stream = Stream.seeded(secrets.randbelow(1 << 32) if seed is None else check_seed(seed))
     except ValueError as error:
@@ -87,11 +89,11 @@ def command(
 
 
 class Table:
-    """A game under way at the terminal.
+    """A game in progress at the terminal.
 
     Attributes:
-        game: what is played.
-        states: the positions so far, the first one among them.
+        game: the game.
+        states: the positions so far, including the initial one.
         actions: the actions between them.
 
     """
@@ -108,24 +110,24 @@ class Table:
             self.agents = self._make_agents(game)
 
     def _make_agents(self, game: Game[Any]) -> dict[int, Agent[Any]]:
-        """Make the agents ready to play; SpecError or UserError says which cannot."""
+        """Create and reset the agents; raise SpecError or UserError for one that fails."""
         agents = {seat: build_agent(spec, game) for seat, spec in enumerate(self.specs) if spec != HUMAN}
         try:
             for seat, agent in agents.items():
                 guarded(seat, partial(agent.reset, seed=self.seeds[seat]))
         except AgentFaultError as fault:
-            raise UserError(f"{self.who(fault.seat)} cannot begin: {fault.detail}") from fault
+            raise UserError(f"{self.who(fault.seat)} cannot start: {fault.detail}") from fault
         return agents
 
     def close(self) -> None:
-        """Let agents go that hold a program or a file open."""
+        """Close agents that keep a program or a file open."""
         for agent in self.agents.values():
             close_agent(agent)
 
-    # -- a game's course ----------------------------------------------------------------------------------------------
+    # -- playing a game ---------------------------------------------------------------------------------------------
 
     def begin(self, start: str, moves: str) -> None:
-        """Set up the first position, and play moves given as text."""
+        """Set up the initial position, and play moves given as text."""
         game = self.game
         self.start = own_text(game, start) if start else ""
         first, actions = game.parse(start) if start else game.initial_state(), list[int]()
@@ -135,12 +137,12 @@ class Table:
             item = read_one(game, moves)
             if item.value is not None:
                 raise UserError(
-                    f"--moves {moves!r} reads as moves and the value {item.value:g} ({item.form}); give moves only"
+                    f"--moves {moves!r} contains the value {item.value:g} besides moves ({item.form}); give moves only"
                 )
             if item.start is not None:
                 first, self.start = item.start, game.format(item.start)
             if not item.actions and not game.same_position(item.state, first):
-                raise UserError(f"--moves {moves!r} is a position; --start begins from one")
+                raise UserError(f"--moves {moves!r} is a position; use --start")
             actions = list(item.actions)
         self.states, self.actions = game.states(actions, first), actions
 
@@ -150,7 +152,7 @@ class Table:
         self.actions.append(action)
 
     def undo(self) -> bool:
-        """Take back the last move of a person and all after it; False if nobody at the terminal has moved yet."""
+        """Take back the last move of a person and all later ones; return False if no person has moved yet."""
         for ply in reversed(range(len(self.actions))):
             if self.game.current_player(self.states[ply]) not in self.agents:
                 del self.states[ply + 1 :], self.actions[ply:]
@@ -164,9 +166,9 @@ class Table:
         )
 
     def save(self, path: Path) -> None:
-        """Write the game, a transcript (.txt) or a line of JSON; FileExistsError for a file of another kind."""
+        """Write the game as a transcript (.txt) or a line of JSON; raise FileExistsError for a file of another kind."""
         if is_database(path):
-            raise RecordError(f"{path}: a game is saved as a transcript (.txt) or as a line of JSON, in no database")
+            raise RecordError(f"{path}: a game is saved as a transcript (.txt) or as JSON (.jsonl), not in a database")
         if path.suffix == ".txt":
             write_records(str(path), [self.record()])
             return
@@ -174,12 +176,12 @@ class Table:
         write_whole(path, lambda part: part.write_text(text, encoding="utf-8"), ours=is_record_file)
 
     def load(self, path: Path) -> None:
-        """Go on with a saved game; RecordError, SpecError or OSError leave all as it was."""
+        """Continue a saved game; on RecordError, SpecError or OSError nothing changes."""
         if not is_record_file(path) and path.suffix != ".txt":
-            raise RecordError(f"{path}: no saved game, it holds no game record")
+            raise RecordError(f"{path}: not a saved game, it contains no game record")
         found = list(read_records(str(path)))
         if len(found) != 1:
-            raise RecordError(f"{path}: {len(found)} games; a saved game is one")
+            raise RecordError(f"{path}: contains {len(found)} games; a saved game is exactly one")
         (record,) = found
         game, states = record.make_game(), record.replay()
         agents = self._make_agents(game)
@@ -209,32 +211,32 @@ class Table:
                     drawn = -1
         except AgentFaultError as fault:
             print(shown(f"{self.who(fault.seat)} fails: {fault.ending.value}: {fault.detail}"))
-            print(f"{self.who(1 - fault.seat)} wins by that")
+            print(f"{self.who(1 - fault.seat)} wins by forfeit")
             return FAILED
         except _Leave:
-            print(f"goodbye; the game stands at: {self.game.format(self.states[-1])}")
+            print(f"goodbye; the position is: {self.game.format(self.states[-1])}")
             return 0
         except EOFError:
-            print(f"\nno more input; the game stands at: {self.game.format(self.states[-1])}")
+            print(f"\nend of input; the position is: {self.game.format(self.states[-1])}")
             return 0
         except KeyboardInterrupt:
-            print(f"\nthe game stands at: {self.game.format(self.states[-1])}", flush=True)
+            print(f"\nthe position is: {self.game.format(self.states[-1])}", flush=True)
             raise
         finally:
             self.close()
 
     def greet(self) -> None:
-        """Say what is played, by whom, and how moves are written."""
-        print(f"{game_title(self.game)}: {self.who(0)} begins, {self.who(1)} answers")
+        """Print the game, the players, and how moves are written."""
+        print(f"{game_title(self.game)}: {self.who(0)} moves first, {self.who(1)} second")
         if len(self.agents) < 2:
             print(f"A move is {self.game.notation.legend}. Type help for more.")
 
     def who(self, seat: int) -> str:
-        """Name a seat."""
+        """Return the name of a seat."""
         return f"player_{seat} ({shown(self.specs[seat])})"
 
     def verdict(self) -> str:
-        """Say how the game ended."""
+        """Describe how the game ended."""
         state = self.states[-1]
         winner, margin = self.game.winner(state), abs(self.game.margin(state))
         if winner is Outcome.DRAW:
@@ -243,7 +245,7 @@ class Table:
         return f"{self.who(int(winner))} wins{by}."
 
     def agent_moves(self) -> None:
-        """Let the agent to move play, and tell its move."""
+        """Let the agent to move play, and print its move."""
         state = self.states[-1]
         seat = self.game.current_player(state)
         with busy(f"player_{seat} thinks"):
@@ -253,7 +255,7 @@ class Table:
             time.sleep(self.delay)
 
     def tell_and_play(self, action: int) -> None:
-        """Play an action, telling its name, and who is skipped if somebody is."""
+        """Play an action; print it, and a passed turn if there is one."""
         game, state = self.game, self.states[-1]
         seat = game.current_player(state)
         print(f"{self.who(seat)} plays {game.action_to_text(state, action)}")
@@ -263,7 +265,7 @@ class Table:
             print(f"{self.who(1 - seat)} cannot move; {self.who(seat)} moves again")
 
     def person_moves(self) -> bool:
-        """Ask until a move is made or the position has changed; whether it must be shown anew."""
+        """Ask until the position changes; return whether to show it again."""
         game, state = self.game, self.states[-1]
         text = self.read(f"player_{game.current_player(state)}> ")
         if text is None:
@@ -280,7 +282,7 @@ class Table:
         return False
 
     def after_the_end(self) -> bool:
-        """Ask what to do with a finished game; whether there is something to play again."""
+        """Ask what to do with a finished game; return whether play continues."""
         print("The game is over: undo, save FILE, load FILE or quit.")
         while True:
             text = self.read("> ")
@@ -293,22 +295,22 @@ class Table:
                 print("The game is over: undo, save FILE, load FILE or quit.")
 
     def read(self, prompt: str) -> str | None:
-        """Read a line; None, and a word about it, if it is none to work with."""
+        """Read a line; if it is unusable, print why and return None."""
         try:
             text = input(prompt).strip()
         except UnicodeDecodeError:
-            print("That is no text.")
+            print("That is not valid text.")
             return None
         if not text:
-            print("Type a move, or help.")
+            print("Type a move or help.")
             return None
         if len(text) > LONGEST_LINE:
-            print(f"That line is too long ({len(text)} characters).")
+            print(f"That line is too long: {len(text)} characters.")
             return None
         return text
 
     def obey(self, text: str) -> bool | None:
-        """Do what a word asks for; True if the position must be shown anew, None if the text is no word of ours."""
+        """Run a command; return True if the position must be shown again, None if the text is not a command."""
         word, _, rest = text.partition(" ")
         word, rest = word.lower(), rest.strip()
         if word in ("quit", "exit", "q"):
@@ -329,7 +331,7 @@ class Table:
         if word == "undo":
             if self.undo():
                 return True
-            print("There is no move of yours to take back.")
+            print("You have no move to take back.")
             return False
         if word in ("save", "load"):
             return self.file_command(word, rest)
@@ -349,9 +351,9 @@ class Table:
             self.load(path)
         except OSError as error:
             print(shown(f"{rest}: {error.strerror}"))
-        except RuntimeError as error:  # ~nobody
+        except RuntimeError as error:  # home folder of an unknown user (~nobody)
             print(shown(f"{rest}: {error}"))
-        except (SpecError, UserError, ValueError) as error:  # damaged records, names that no file can have
+        except (SpecError, UserError, ValueError) as error:  # damaged records, invalid file names
             print(shown(str(error)))
         else:
             self.greet()
@@ -359,7 +361,7 @@ class Table:
         return False
 
     def hint(self) -> str:
-        """Return a good move in words: by exact values where they are in reach, else by a search."""
+        """Return a good move as text: by exact values where they are known, else by a search."""
         game, state = self.game, self.states[-1]
         if game.is_terminal(state):
             return "the game is over"
@@ -367,10 +369,10 @@ class Table:
             try:
                 values = make_oracle(game).action_values(state)
             except MissingExtraError:
-                values = None  # the oracle needs what is not installed; a search does not
+                values = None  # the oracle needs an extra that is not installed; a search does not
             action = decide(make_agent(HINT_AGENT, game), game, state) if values is None else -1
         if values is None:
-            return f"{game.action_to_text(state, action)} (a search, not proved)"
+            return f"{game.action_to_text(state, action)} (from a search, not exact)"
         best = max(values.values())
         ranked = sorted(values.items(), key=lambda item: -item[1])
         named = ", ".join(f"{game.action_to_text(state, action)} {value:+g}" for action, value in ranked)
@@ -379,5 +381,5 @@ class Table:
 
 
 def shown(text: str) -> str:
-    """Return a text so that any terminal can show it and none obeys it."""
+    """Return a text with characters that the terminal cannot show, or would interpret, escaped."""
     return visible(text.encode("utf-8", "backslashreplace").decode("utf-8"))

@@ -1,4 +1,4 @@
-"""``board-envs records``: copy, check, question and analyse recorded games."""
+"""``board-envs records``: copy, check, query and analyse recorded games."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ Source = Annotated[
     ),
 ]
 Database = Annotated[str, typer.Argument(metavar="DATABASE", help="A .db file (SQLite) or postgresql://...")]
-Run = Annotated[str | None, typer.Option("--run", help="Of a database, this run's games only.")]
+Run = Annotated[str | None, typer.Option("--run", help="From a database, only this run's games.")]
 
 
 def make_app() -> typer.Typer:
-    """Return the group of commands."""
+    """Return the command group."""
     app = typer.Typer(
-        help="Recorded games: copy them between files and databases, check, question and analyse them.",
+        help="Recorded games: copy between files and databases, check, query and analyse.",
         no_args_is_help=True,
         rich_markup_mode=None,
     )
@@ -63,25 +63,27 @@ def make_app() -> typer.Typer:
 
 def copy(
     source: Source,
-    target: Annotated[str, typer.Argument(metavar="TARGET", help="Where to, in any of the same forms.")],
+    target: Annotated[
+        str, typer.Argument(metavar="TARGET", help="Target file or database, in any of the formats of SOURCE.")
+    ],
     run: Run = None,
-    into: Annotated[str, typer.Option(help="In a database, the run's name.")] = "import",
+    into: Annotated[str, typer.Option(help="Name of the run in a database target.")] = "import",
     form: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Write the target in this form of the game; `games GAME` lists them."),
+        typer.Option(metavar="NAME", help="Form in which to write the target; `games GAME` lists the forms."),
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the target file if it is there.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing target file.")] = False,
 ) -> None:
-    """Copy games from one form to another; each is replayed, and one that does not reach its own end is refused."""
+    """Copy games between formats; each game is replayed, and rejected if it does not reach its recorded end."""
     if not is_database(target) and not overwrite and Path(target).exists():
-        raise UserError(f"{target} is there already; --overwrite replaces it")
+        raise UserError(f"{target} exists; --overwrite replaces it")
     if run is None and is_database(source) and _same(existing(source), target):
-        raise UserError(f"{target} is the source itself, its games would be there twice; --run names one run to copy")
+        raise UserError(f"{target} is the source itself and its games would be duplicated; --run copies a single run")
     records = read_records(existing(source), run)
     if form is None:
         written = write_records(target, records, into, overwrite=overwrite)
     elif file_of(target) is None or is_database(target):
-        raise UserError(f"--form writes a file, not {target}")
+        raise UserError(f"--form needs a file as target, not {target}")
     else:
         written = export_games(target, records, form, overwrite=overwrite)
     out().print(f"{written} games written to {target}", markup=False)
@@ -96,23 +98,24 @@ def _same(source: str, target: str) -> bool:
 
 def import_games(
     source: Annotated[
-        str, typer.Argument(metavar="SOURCE", help="A file of games in any form of the game; `games GAME` lists them.")
+        str,
+        typer.Argument(metavar="SOURCE", help="A file of games in any form of the game; `games GAME` lists the forms."),
     ],
-    target: Annotated[str, typer.Argument(metavar="TARGET", help="Where to, in any form that `copy` writes.")],
-    name: Annotated[str, typer.Option("--game", help="The game that was played.")] = "reversi",
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="Target, in any format that `copy` writes.")],
+    name: Annotated[str, typer.Option("--game", help="The game of the file.")] = "reversi",
     param: Parameters = None,
-    form: Annotated[str | None, typer.Option(metavar="NAME", help="The only form to read; found unless given.")] = None,
-    into: Annotated[str, typer.Option(help="In a database, the run's name.")] = "import",
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the target file if it is there.")] = False,
+    form: Annotated[str | None, typer.Option(metavar="NAME", help="Form of the file; detected by default.")] = None,
+    into: Annotated[str, typer.Option(help="Name of the run in a database target.")] = "import",
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing target file.")] = False,
     json: AsJson = False,
 ) -> int:
-    """Import games in the forms that people exchange; each is replayed, and the form that was found is reported.
+    """Import games in common exchange formats; each game is replayed, and the detected form is reported.
 
-    Unfinished games and games that end otherwise than the file states are reported and kept; what does not read is
-    reported by its line and left out. An import that finds no game writes nothing and ends with exit code 2.
+    Unfinished games, and games whose end differs from the stated result, are reported and kept; unreadable lines are
+    reported by number and skipped. An import that finds no game writes nothing and exits with status 2.
     """
     if not is_database(target) and not overwrite and Path(target).exists():
-        raise UserError(f"{target} is there already; --overwrite replaces it")
+        raise UserError(f"{target} exists; --overwrite replaces it")
     remarks: list[Remark] = []
     game = read_game(name, param)
     if form is not None:
@@ -129,7 +132,7 @@ def import_games(
         for remark in remarks:
             err().print(f"line {remark.line}: {remark.text}", markup=False, soft_wrap=True)
     if not found:
-        raise UserError(f"{source}: no game of {game.name} in it, nothing was written")
+        raise UserError(f"{source}: no game of {game.name} found, nothing written")
     if json:
         return 0
     kinds = Counter(remark.kind for remark in remarks)
@@ -137,14 +140,14 @@ def import_games(
     console.print(f"{written} games written to {target}", markup=False)
     console.print("  form: " + ", ".join(f"{taken} ({count})" for taken, count in forms.items()), markup=False)
     console.print(
-        f"  unfinished: {kinds['unfinished']}, another result stated: {kinds['result']}, left out: {kinds['left out']}",
+        f"  unfinished: {kinds['unfinished']}, result differs: {kinds['result']}, skipped: {kinds['left out']}",
         markup=False,
     )
     return 0
 
 
 def check(source: Source, run: Run = None, json: AsJson = False) -> None:
-    """Replay all games and tell what there is."""
+    """Replay all games and print a summary."""
     games: dict[str, int] = {}
     endings: dict[str, int] = {}
     plies = 0
@@ -157,19 +160,21 @@ def check(source: Source, run: Run = None, json: AsJson = False) -> None:
         print_json({"games": total, "plies": plies, "by_game": games, "by_ending": endings})
         return
     console = out()
-    console.print(f"{total} games, {plies} moves, each replayed to its own end", markup=False)
+    console.print(f"{total} games, {plies} moves, all replayed to their recorded end", markup=False)
     for counts in filter(None, (games, endings)):
         console.print("  " + ", ".join(f"{name}: {count}" for name, count in counts.items()), markup=False)
 
 
 def query(
     database: Database,
-    name: Annotated[str | None, typer.Argument(metavar="[QUERY]", help="The question; without one, list all.")] = None,
-    values: Annotated[list[str] | None, typer.Argument(metavar="KEY=VALUE", help="What it asks for.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="[QUERY]", help="Name of a query; without it, all are listed.")
+    ] = None,
+    values: Annotated[list[str] | None, typer.Argument(metavar="KEY=VALUE", help="Parameters of the query.")] = None,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print comma separated values.")] = False,
     json: AsJson = False,
 ) -> None:
-    """Put a ready question to a database: wins, mean score, positions analysed deeper than n ..."""
+    """Run a predefined query on a database: wins, mean score, positions analysed deeper than n ..."""
     from board_agents.arena.records.database import Store
     from board_agents.arena.records.queries import QUERIES
 
@@ -177,7 +182,7 @@ def query(
         _list_queries(QUERIES)
         return
     if name not in QUERIES:
-        raise UserError(f"there is no question {name!r}; there are: {', '.join(QUERIES)}")
+        raise UserError(f"unknown query {name!r}; queries: {', '.join(QUERIES)}")
     made = QUERIES[name](**_arguments(name, QUERIES[name], values or []))
     with Store(existing(database), create=False) as store:
         columns, rows = store.table(made)
@@ -199,15 +204,15 @@ def analyse(
     database: Database,
     agent: Annotated[str | None, typer.Option(metavar="SPEC", help="A search agent: minimax, alpha-beta ...")] = None,
     oracle: Annotated[
-        str | None, typer.Option(metavar="SPEC", help="Who knows exact values; 'default' is a game's best.")
+        str | None, typer.Option(metavar="SPEC", help="Oracle that gives exact values; 'default': the game's best.")
     ] = None,
     run: Run = None,
 ) -> None:
-    """Judge every position of a database's games and write what was found into its table of positions."""
+    """Analyse every position of a database's games and store the results in its positions table."""
     from board_agents.arena.records.database import Store
 
     if (agent is None) == (oracle is None):
-        raise UserError("give either --agent or --oracle")
+        raise UserError("give exactly one of --agent and --oracle")
     if agent is not None:
         analyst = partial(make_agent, agent)
     else:
@@ -228,7 +233,7 @@ def _oracle(spec: str | None, game: Any) -> Any:
 
 
 def _list_queries(queries: dict[str, Any]) -> None:
-    table = Table("question", "asks for", "tells")
+    table = Table("query", "parameters", "result")
     for name, function in queries.items():
         parameters = inspect.signature(function).parameters.values()
         asked = ", ".join(str(one.replace(annotation=inspect.Parameter.empty)) for one in parameters)
@@ -237,28 +242,28 @@ def _list_queries(queries: dict[str, Any]) -> None:
 
 
 def _arguments(name: str, function: Any, texts: list[str]) -> dict[str, Any]:
-    """Read "key=value" texts by the parameters of a query's function."""
+    """Parse "key=value" texts according to the parameters of a query's function."""
     known = inspect.signature(function).parameters
-    offered = f"{name} asks for: {', '.join(known) or 'nothing'}"
+    offered = f"parameters of {name}: {', '.join(known) or 'none'}"
     values: dict[str, Any] = {}
     for text in texts:
         key, equals, value = text.partition("=")
         if not equals or key not in known:
-            raise UserError(f"{text!r} is nothing that {offered}")
+            raise UserError(f"invalid parameter {text!r}; {offered}")
         if known[key].annotation == "int":
             if not (value.isascii() and value.lstrip("-").isdigit()):
-                raise UserError(f"{key} is a whole number, not {value!r}")
+                raise UserError(f"{key} must be an integer, not {value!r}")
             values[key] = int(value)
         else:
             values[key] = value
     missing = [key for key, parameter in known.items() if parameter.default is parameter.empty and key not in values]
     if missing:
-        raise UserError(f"{offered}; {', '.join(missing)} must be given, as in {missing[0]}=...")
+        raise UserError(f"missing {', '.join(missing)} (write {missing[0]}=...); {offered}")
     return values
 
 
 def _plain(value: Any) -> Any:
-    """Return a value that JSON has; codes of boards, which its readers may round, as texts."""
+    """Return a JSON value; board codes become strings, because JSON readers may round large integers."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 1 << 53:
         return str(value)
     return value if isinstance(value, (int, float, str, type(None))) else str(value)

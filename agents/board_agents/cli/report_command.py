@@ -1,4 +1,4 @@
-"""``board-envs report``: recorded games as a page to read."""
+"""``board-envs report``: a report on recorded games."""
 
 from __future__ import annotations
 
@@ -28,33 +28,33 @@ def command(
     output: Annotated[
         list[Path], typer.Option("--output", "-o", help="File to write: .html, .json or .csv; repeatable.")
     ],
-    run: Annotated[str | None, typer.Option(help="Of a database, this run's games only.")] = None,
-    game_name: Annotated[str | None, typer.Option("--game", help="Of mixed records, this game only.")] = None,
+    run: Annotated[str | None, typer.Option(help="From a database, only this run's games.")] = None,
+    game_name: Annotated[str | None, typer.Option("--game", help="From mixed records, only this game.")] = None,
     title: Annotated[str, typer.Option(help="Heading of the page.")] = "",
     judged: Annotated[
-        int, typer.Option(help="Games whose moves are judged by exact play, drawn at random; 0: none.")
+        int, typer.Option(help="Number of games, chosen at random, whose moves are compared with exact values.")
     ] = (20),
-    oracle: Annotated[str | None, typer.Option(metavar="SPEC", help="Who knows the exact values.")] = None,
-    replayed: Annotated[int, typer.Option(help="Games that can be replayed on the page.")] = REPLAYED,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that are no reports, too.")] = False,
+    oracle: Annotated[str | None, typer.Option(metavar="SPEC", help="Oracle that gives the exact values.")] = None,
+    replayed: Annotated[int, typer.Option(help="Number of games that can be replayed on the page.")] = REPLAYED,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Also replace files that are not reports.")] = False,
 ) -> None:
-    """Write a report on recorded games: ratings, cross table, seats, move quality, figures, the games as pictures."""
+    """Write a report on recorded games: ratings, cross table, results by seat, move quality, figures, replays."""
     for path in output:
         if path.suffix not in (".html", ".json", ".csv"):
-            raise UserError(f"{path}: a report is written as .html, .json or .csv")
+            raise UserError(f"{path}: a report must be .html, .json or .csv")
         try:
             check_target(path, None if overwrite else is_report)
         except FileExistsError as error:
-            raise UserError(f"{path} is there already and is no report; --overwrite replaces it") from error
+            raise UserError(f"{path} exists and is not a report; --overwrite replaces it") from error
     for option, value in (("--judged", judged), ("--replayed", replayed)):
         if value < 0:
-            raise UserError(f"{option} is 0 or more, not {value}")
+            raise UserError(f"{option} must be 0 or more, not {value}")
     records = [record for record in read_records(existing(source), run) if game_name in (None, record.game)]
     if not records:
         raise UserError(f"{source}: no games{'' if run is None else f' of the run {run!r}'}")
     games = list(dict.fromkeys(record.make_game() for record in records))
     if len(games) > 1:
-        raise UserError(f"{source} holds games of {', '.join(map(repr, games))}; a report is about one: choose --game")
+        raise UserError(f"{source} contains games of {', '.join(map(repr, games))}; choose one with --game")
     quality = _judge(games[0], records, judged, oracle)
     for path in output:
         if path.suffix == ".html":

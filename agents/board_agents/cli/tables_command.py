@@ -1,4 +1,4 @@
-"""``board-envs tables``: build, check and describe tables of exact values, which the games' SUPPORT names."""
+"""``board-envs tables``: build, verify and describe tablebases and opening books (from each game's SUPPORT)."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ TablesName = Annotated[
     str,
     typer.Argument(
         metavar="TABLE",
-        help=f"One of: {', '.join(own_tables())}; or one of an installed package's game, by the name it gives.",
+        help=f"One of: {', '.join(own_tables())}; or a name from an installed package's game.",
     ),
 ]
 MaxTotal = Annotated[
-    int | None, typer.Option("--max-total", help="The most pieces on the board, for tables that go by it.")
+    int | None, typer.Option("--max-total", help="Largest number of pieces on the board, for tables by pieces.")
 ]
-Plies = Annotated[int | None, typer.Option(help="The longest opening in plies, for tables that go by it.")]
-Pits = Annotated[int | None, typer.Option(help="Pits a side, for tables that go by it.")]
+Plies = Annotated[int | None, typer.Option(help="Longest opening in plies, for opening books.")]
+Pits = Annotated[int | None, typer.Option(help="Pits per side, for tables by pits.")]
 Sizes = Annotated[
     list[str] | None,
-    typer.Option("--param", "-p", metavar="KEY=NUMBER", help="A size by its name, as other packages' tables have."),
+    typer.Option("--param", "-p", metavar="KEY=NUMBER", help="Another size by name, for tables of other packages."),
 ]
 _FLAGS = ("max_total", "pits", "plies")
 Folder = Annotated[
@@ -42,15 +42,15 @@ Folder = Annotated[
         "--folder",
         envvar=FOLDER_VARIABLE,
         show_default="board_envs/tables in the user's data folder",
-        help="Where tables are kept.",
+        help="Folder of the tables.",
     ),
 ]
 
 
 def make_app() -> typer.Typer:
-    """Return the group of commands."""
+    """Return the command group."""
     app = typer.Typer(
-        help="Tables of exact values: build them, check them, describe them.",
+        help="Tablebases and opening books: build, verify, describe.",
         no_args_is_help=True,
         rich_markup_mode=None,
     )
@@ -66,11 +66,11 @@ def build_command(
     pits: Pits = None,
     plies: Plies = None,
     param: Sizes = None,
-    threads: Annotated[int, typer.Option(min=1, max=64, help="How many work together.")] = 1,
+    threads: Annotated[int, typer.Option(min=1, max=64, help="Number of threads.")] = 1,
     folder: Folder = None,
     as_json: AsJson = False,
 ) -> None:
-    """Build what is not there yet; Ctrl-C loses at most a level (or a minute's work), the same command goes on."""
+    """Build what is missing; after Ctrl-C the same command resumes, with at most a level or a minute lost."""
     builder = _builder(table)
     options = _options(table, builder, param, max_total=max_total, pits=pits, plies=plies)
     for key in builder.options:
@@ -86,11 +86,11 @@ def verify_command(
     pits: Pits = None,
     max_total: MaxTotal = None,
     param: Sizes = None,
-    full: Annotated[bool, typer.Option("--full", help="Prove every value a second way.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Prove every value independently.")] = False,
     folder: Folder = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check files against their checksums, and every value against what the moves lead to."""
+    """Check files against their checksums, and every value against those of its successors."""
     inspector, options = _inspector(table, param, max_total=max_total, pits=pits)
     with _bar() as report:
         checked = inspector.verify(options, folder, full, report)
@@ -100,7 +100,7 @@ def verify_command(
 def info_command(
     table: TablesName, pits: Pits = None, param: Sizes = None, folder: Folder = None, as_json: AsJson = False
 ) -> None:
-    """Print where the tables are and what they hold."""
+    """Print the folder and the contents of the tables."""
     inspector, options = _inspector(table, param, pits=pits)
     _show(inspector.info(options, folder), as_json)
 
@@ -119,16 +119,16 @@ def _builder(table: str) -> TablesBuilder:
 def _inspector(table: str, param: list[str] | None, **given: int | None) -> tuple[TablesInspector, dict[str, int]]:
     builder = _builder(table)
     if not isinstance(builder, TablesInspector):
-        raise UserError(f"{table} is checked whenever it is read; it has neither verify nor info")
+        raise UserError(f"{table} is checked whenever it is read; verify and info do not apply to it")
     return builder, _options(table, builder, param, **given)
 
 
 def _options(table: str, builder: TablesBuilder, param: list[str] | None, **given: int | None) -> dict[str, int]:
-    """Return the sizes asked for, and the defaults of the others."""
+    """Return the given sizes, and the defaults of the others."""
     for text in param or ():
         key, _, value = text.partition("=")
         if not re.fullmatch(r"-?[0-9]{1,9}", value, re.ASCII):
-            raise UserError(f"--param is KEY=NUMBER, as in size=4, not {text!r}")
+            raise UserError(f"--param must be KEY=NUMBER, as in size=4, not {text!r}")
         given[key] = int(value)
     wrong = [_flag(key) for key, value in given.items() if value is not None and key not in builder.options]
     if wrong:
@@ -144,7 +144,7 @@ def _flag(key: str) -> str:
 
 @contextmanager
 def _bar() -> Iterator[Report]:
-    """Show progress on stderr with an estimate, where that is a terminal."""
+    """Show progress with the estimated time left on stderr, if that is a terminal."""
     console: Console = err()
     columns = (
         TextColumn("{task.description}"),

@@ -1,4 +1,4 @@
-"""``board-envs tournament``: who is better."""
+"""``board-envs tournament``: results by seat and Elo ratings with 95 % intervals."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from board_envs.random import check_seed
 
 INTERRUPTED = 130
 GAMES = 20
-"""Games of every two agents, unless said otherwise."""
+"""Default number of games per pair of agents."""
 
 
 def command(
@@ -57,8 +57,8 @@ def command(
             "--agents",
             "-a",
             metavar="SPECS",
-            help="Agents, comma separated and/or given repeatedly: random,alpha-beta:depth=4,ties=random,greedy. "
-            "A piece key=value belongs to the agent before it.",
+            help="Agents, comma separated or repeated: random,alpha-beta:depth=4,ties=random,greedy. "
+            "A part key=value belongs to the agent before it.",
         ),
     ],
     games: Annotated[
@@ -66,15 +66,15 @@ def command(
         typer.Option(
             "--games",
             "-n",
-            help="Games of every two agents, half from each seat; 20, or with --openings two for each opening.",
+            help="Games per pair, half from each seat; default: 20, with --openings two per opening.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Decides openings and agents' chances; same seed, same games.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed; the same seed gives the same games.")] = 0,
     param: Parameters = None,
     opening_plies: Annotated[
         int | None,
         typer.Option(
-            help="Random plies before the agents take over, as many as it needs unless given; with --openings, how "
+            help="Random plies before the agents move; default: enough for distinct openings. With --openings, how "
             "many of each opening's moves are played."
         ),
     ] = None,
@@ -82,49 +82,51 @@ def command(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Begin with the positions, lists of moves or games of this file, in any form, each from both seats.",
+            help="Openings from this file (positions, moves or games, in any form), each played from both seats.",
         ),
     ] = None,
-    start: Annotated[str, typer.Option(metavar="POSITION", help="Begin all games from this position.")] = "",
-    anchor: Annotated[str | None, typer.Option(metavar="SPEC", help="The agent whose rating is fixed at 0.")] = None,
-    time_limit: Annotated[float | None, typer.Option(help="Seconds a move may take; a slower one loses.")] = None,
-    max_plies: Annotated[int | None, typer.Option(help="Longer games are broken off and counted apart.")] = None,
+    start: Annotated[str, typer.Option(metavar="POSITION", help="Start all games from this position.")] = "",
+    anchor: Annotated[str | None, typer.Option(metavar="SPEC", help="Agent whose rating is fixed at 0.")] = None,
+    time_limit: Annotated[float | None, typer.Option(help="Seconds per move; a slower move loses the game.")] = None,
+    max_plies: Annotated[int | None, typer.Option(help="Stop longer games and count them separately.")] = None,
     records: Annotated[
         str | None,
         typer.Option(
             metavar="FILE|URL",
-            help="Keep every game in this file (JSON lines; .db is an SQLite database) or database (postgresql://...); "
-            "games found there are not played again.",
+            help="Save every game to this file (JSON lines; .db is an SQLite database) or database (postgresql://...); "
+            "games already there are not played again.",
         ),
     ] = None,
-    run: Annotated[str, typer.Option(help="The run's name in a database; a stopped run goes on by it.")] = "tournament",
+    run: Annotated[
+        str, typer.Option(help="Name of the run in a database; a stopped run resumes by name.")
+    ] = "tournament",
     sprt: Annotated[
         str | None,
         typer.Option(
             metavar="ELO0,ELO1",
-            help="Two agents: stop as soon as a sequential test (5 % errors) tells whether the first is ELO0 or ELO1 "
+            help="Two agents: stop when an SPRT (5 % errors) decides whether the first is ELO0 or ELO1 "
             "points stronger.",
         ),
     ] = None,
-    workers: Annotated[int, typer.Option("--workers", "-w", help="Processes; 0 is one a processor.")] = 1,
+    workers: Annotated[int, typer.Option("--workers", "-w", help="Number of processes; 0: one per processor.")] = 1,
     backend: Annotated[str, typer.Option(help="Where workers run: loky (this machine) or ray (a cluster).")] = "loky",
     address: Annotated[str | None, typer.Option(help="With --backend ray: the cluster's address.")] = None,
     json: AsJson = False,
 ) -> int:
-    """Let agents play each other, every opening from both seats, and rate them."""
+    """Play paired openings between all agents and rate them."""
     game = read_game(name, param)
     entrants = name_entrants(spec for text in agents for spec in split_specs(text))
     if len(entrants) < 2:
-        raise UserError(f"a tournament needs two agents or more; --agents gives {', '.join(entrants) or 'none'}")
+        raise UserError(f"a tournament needs at least two agents; --agents gives {', '.join(entrants) or 'none'}")
     if games is not None and games < 1:
-        raise UserError(f"--games is 1 or more, not {games}")
+        raise UserError(f"--games must be 1 or more, not {games}")
     if openings is not None and start:
-        raise UserError("--openings brings the positions to begin from; --start names none beside it")
+        raise UserError("--openings and --start exclude each other")
     if anchor is not None and anchor not in entrants:
-        raise UserError(f"--anchor {anchor!r} is none of the agents: {', '.join(entrants)}")
+        raise UserError(f"--anchor {anchor!r} is not one of the agents: {', '.join(entrants)}")
     for option, value in (("--time-limit", time_limit), ("--max-plies", max_plies)):
         if value is not None and not value > 0:  # NaN is not
-            raise UserError(f"{option} is above 0, not {value}")
+            raise UserError(f"{option} must be above 0, not {value}")
     book = None if openings is None else _read_openings(game, openings, opening_plies)
     if games is None:
         games = GAMES if book is None else 2 * len(book)
@@ -177,16 +179,16 @@ def command(
 
 
 def _read_openings(game: Game[Any], source: str, plies: int | None) -> list[tuple[str, Opening]]:
-    """Read a file of openings; what is wrong is reported by line, and UserError if nothing is left."""
+    """Read a file of openings; report bad lines, and raise UserError if no opening is left."""
     if plies is not None and plies < 0:
-        raise UserError(f"--opening-plies is 0 or more, not {plies}")
+        raise UserError(f"--opening-plies must be 0 or more, not {plies}")
 
     def report(line: int, text: str) -> None:
         err().print(f"{source}, line {line}: {text}", markup=False, soft_wrap=True)
 
     book = read_openings(game, existing(source), report, plies=plies)
     if not book:
-        raise UserError(f"{source}: no opening of {game.name} in it")
+        raise UserError(f"{source}: no opening of {game.name} found")
     return book
 
 
@@ -195,21 +197,21 @@ def _forms(book: list[tuple[str, Opening]]) -> dict[str, int]:
 
 
 class _Test:
-    """The sequential test of one match, fed as games end."""
+    """The sequential probability ratio test of one match, updated as games end."""
 
     def __init__(self, sprt: Sprt, name: str) -> None:
         self.sprt, self.pairs = sprt, PairCounter(name)
 
     def result(self) -> SprtResult:
-        """Judge the pairs so far."""
+        """Return the result of the pairs so far."""
         return self.sprt.test(self.pairs.counts)
 
     def text(self) -> str:
-        """Tell the result in words."""
+        """Describe the result."""
         result, sprt = self.result(), self.sprt
         verdicts = {
-            "accept": f"{self.pairs.name} is {sprt.elo1:g} points stronger rather than {sprt.elo0:g}",
-            "reject": f"{self.pairs.name} is {sprt.elo0:g} points stronger rather than {sprt.elo1:g}",
+            "accept": f"{self.pairs.name} is {sprt.elo1:g} points stronger, not {sprt.elo0:g}",
+            "reject": f"{self.pairs.name} is {sprt.elo0:g} points stronger, not {sprt.elo1:g}",
             "continue": "undecided",
         }
         return (
@@ -226,10 +228,10 @@ def _read_sprt(text: str | None, names: list[str]) -> _Test | None:
     try:
         elo0, elo1 = map(float, text.split(","))
         test = _Test(Sprt(elo0, elo1), names[0])
-        test.result()  # tells numbers too large for any score
+        test.result()  # raises for numbers too large for any score
         return test
     except ValueError as error:
-        raise UserError(f"--sprt is two numbers ELO0,ELO1 with ELO0 below ELO1, not {text!r}") from error
+        raise UserError(f"--sprt must be two numbers ELO0,ELO1 with ELO0 below ELO1, not {text!r}") from error
 
 
 def _run(
@@ -239,7 +241,7 @@ def _run(
     kept: tuple[str, str] | None,
     test: _Test | None,
 ) -> tuple[list[GameRecord], bool]:
-    """Play with live progress; return the records, and whether Ctrl-C ended it."""
+    """Play with progress; return the records, and whether Ctrl-C stopped it."""
     score = {name: Tally() for name in names}
     played: list[GameRecord] = []
     with contextlib.ExitStack() as stack:
@@ -267,7 +269,7 @@ def _run(
 
 
 def as_data(game: Game[Any], result: Result, *, seed: int, games: int, planned: int) -> dict[str, Any]:
-    """Return a result as plain data, with what was asked for."""
+    """Return a result as plain data, with the settings."""
     return {
         "version": board_envs.__version__,
         "game": game.name,
@@ -286,8 +288,8 @@ def _show(game: Game[Any], result: Result, seed: int, games: int, planned: int) 
     faulty = any(standing.faults for standing in result.standings)
     unfinished = any(standing.total.unfinished for standing in result.standings)
     table.add_column("agent")
-    columns = ["rating", "95 % interval", "score", "begins W/D/L", "answers W/D/L"]
-    columns += ["illegal/crash/timeout"] * faulty + ["unfinished"] * unfinished + ["s a game"]
+    columns = ["rating", "95 % interval", "score", "first W/D/L", "second W/D/L"]
+    columns += ["illegal/crash/timeout"] * faulty + ["unfinished"] * unfinished + ["s per game"]
     for column in columns:
         table.add_column(column, justify="right")
     by_name = {standing.name: standing for standing in result.standings}
@@ -302,8 +304,8 @@ def _show(game: Game[Any], result: Result, seed: int, games: int, planned: int) 
         table.add_row(Text(rating.name), *row)
     console.print(table)
     if len(result.pairs) > 1:
-        cross = Table("pair", title="Every two agents (in the first one's view)", title_justify="left")
-        for column in ("W/D/L", "begins W/D/L", "answers W/D/L", "different games", "first is better"):
+        cross = Table("pair", title="Pairs (results of the first agent)", title_justify="left")
+        for column in ("W/D/L", "first W/D/L", "second W/D/L", "distinct games", "first is better"):
             cross.add_column(column, justify="right")
         for pair in result.pairs:
             row = [show_tally(pair.total), *map(show_tally, pair.seats), f"{pair.distinct} of {pair.games}"]
@@ -315,22 +317,22 @@ def _show(game: Game[Any], result: Result, seed: int, games: int, planned: int) 
 
 
 def remarks(result: Result, planned: int) -> list[str]:
-    """Return what a reader of the table must know besides."""
+    """Return the notes below the table."""
     played, first = len(result.records), result.first_mover
     lines = []
     if played < planned:
         lines.append(f"stopped after {played} of {planned} games")
-    lines.append(f"{result.distinct} of {played} games differ from all others" if played else "no games")
+    lines.append(f"{result.distinct} of {played} games are distinct" if played else "no games")
     if result.distinct < played:
-        lines[-1] = f"{result.distinct} different games among {played}: repeated ones say nothing new"
+        lines[-1] = f"only {result.distinct} of {played} games are distinct; repeated games add no information"
     if first.decided:
         advantage, (low, high) = result.ratings.first_move[0], result.ratings.first_move_interval[0]
         lines.append(
-            f"who begins: {show_tally(first)} W/D/L, {first.score:.1%}; worth {advantage:+.0f} points "
+            f"first seat: {show_tally(first)} W/D/L, {first.score:.1%}; worth {advantage:+.0f} points "
             f"({low:+.0f} to {high:+.0f})"
         )
     if any(pair.half_pairs for pair in result.pairs):
-        lines.append("an odd number of games: the last opening was played from one seat only")
+        lines.append("odd number of games: the last opening was played from one seat only")
     lines.extend(result.ratings.notes)
     for standing in result.standings:
         for fault in FAULTS:
@@ -345,12 +347,12 @@ def remarks(result: Result, planned: int) -> list[str]:
 
 
 def show_tally(tally: Tally) -> str:
-    """Write wins, draws and losses."""
+    """Format wins, draws and losses."""
     return f"{tally.wins}/{tally.draws}/{tally.losses}"
 
 
 def show_rating(rating: Rating) -> str:
-    """Write a rating; one that nothing bounds on a side says so by a sign."""
+    """Format a rating; "≤" or "≥" marks one that is unbounded on a side."""
     if rating.games == 0:
         return "-"
     above, below = math.isinf(rating.high), math.isinf(rating.low)
@@ -361,7 +363,7 @@ def show_rating(rating: Rating) -> str:
 
 
 def show_interval(rating: Rating) -> str:
-    """Write an interval."""
+    """Format an interval."""
     if rating.games == 0:
         return "-"
     low = "-∞" if math.isinf(rating.low) else f"{rating.low:+.0f}"

@@ -1,4 +1,4 @@
-"""``board-envs warmup``: compile what games, agents and oracles use; empty the folder of compiled code."""
+"""``board-envs warmup``: compile the code of games, agents and oracles ahead; clear the cache of compiled code."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ from board_envs.registry import game_names
 from board_envs.types import MissingExtraError, SpecError
 
 _LAST = 4
-"""Positions from the end of a game that an oracle and the game's own agents are asked about."""
+"""Number of positions from the end of a game that the oracle and the game's own agents are run on."""
 _SPECS = ("alpha-beta:depth=1,compiled=true", "mcts:simulations=1,compiled=true")
-"""Agents for every game; `minimax` and `greedy` run the code of `alpha-beta`."""
+"""Agents run for every game; `minimax` and `greedy` use the code of `alpha-beta`."""
 
 
 class Step(NamedTuple):
-    """One thing to run, so that what it needs is compiled."""
+    """One call that compiles the code it needs."""
 
     name: str
     run: Callable[[], None]
 
 
 def command(
-    name: Annotated[str | None, typer.Argument(metavar="[GAME]", help="One game only.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="[GAME]", help="Only this game.")] = None,
     parameters: Parameters = None,
     clear: Annotated[bool, typer.Option("--clear", help="Remove all compiled code instead.")] = False,
     json: AsJson = False,
 ) -> None:
-    """Compile what vector environments, agents and oracles use by default, so that nothing waits for it later."""
+    """Compile the code that vector environments, agents and oracles use by default, so that nothing compiles later."""
     if clear:
         if name is not None:
-            raise UserError(f"--clear removes the compiled code of all games; leave {name!r} out")
+            raise UserError(f"--clear removes the compiled code of all games and takes no GAME (got {name!r})")
         _clear(json)
         return
     if name is None and parameters:
@@ -67,7 +67,7 @@ def command(
 
 
 def steps_of(game: Game[Any]) -> list[Step]:
-    """List what to run for a game: whatever works without parameters."""
+    """List the steps for a game: everything that works without parameters."""
     own = [name for name in support_of(game.name).agents if not _needs_parameters(name)]
     agents = {spec.partition(":")[0]: spec for spec in (*_SPECS, *own)}
     return [
@@ -87,7 +87,7 @@ def _run(step: Step, row: dict[str, Any]) -> None:
     try:
         step.run()
     except (SpecError, MissingExtraError) as error:
-        row["skipped"][step.name] = str(error)  # not for this size, or without its extra or its tables
+        row["skipped"][step.name] = str(error)  # unsupported size, missing extra or missing tablebase
     row["compiled"] += len(_code_cache.entries()) - before
     row["seconds"] += time.perf_counter() - begun
 
@@ -100,7 +100,7 @@ def _step_rows(game: Game[Any], opponent: str | None) -> None:
 
 
 def _last_positions(game: Game[Any]) -> list[Any]:
-    """List the positions that end a random game, without the finished one."""
+    """List the last positions of a random game, without the terminal one."""
     stream, state, positions = Stream.seeded(0), game.initial_state(), []
     while not game.is_terminal(state):
         positions.append(state)
@@ -125,13 +125,13 @@ def _ask_oracle(game: Game[Any]) -> None:
 
 
 def _check_folder() -> None:
-    """Raise UserError where compiled code cannot be kept."""
+    """Raise UserError if compiled code cannot be stored."""
     place = _code_cache.folder()
     try:
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=place).close()
     except OSError as error:
-        raise UserError(f"compiled code cannot be kept in {place}: {error.strerror}") from error
+        raise UserError(f"cannot store compiled code in {place}: {error.strerror}") from error
 
 
 def _clear(json: bool) -> None:
