@@ -81,7 +81,7 @@ def test_altered_files_are_refused(tmp_path):
     with pytest.raises(RecordError, match=r"altered\.parquet, game 1: .*replays to"):
         list(read_records(str(tmp_path / "altered.parquet")))
     pyarrow.write_table(table.replace_schema_metadata({}), tmp_path / "foreign.parquet")
-    with pytest.raises(RecordError, match="no table of game records"):
+    with pytest.raises(RecordError, match="not a Parquet table of game records"):
         list(read_records(str(tmp_path / "foreign.parquet")))
     (tmp_path / "text.parquet").write_text("no parquet")
     with pytest.raises(RecordError, match=r"text\.parquet"):
@@ -114,9 +114,9 @@ def test_a_transcript_by_hand_needs_game_and_moves():
         ("game: connect-four\nmoves: 48", "'8' is no column"),
         ("game: connect-four\nmoves: 1212121\nresult: 2-0", "2-0"),
         ("game: connect-four\nmoves: 1\nending: won", "won"),
-        ("game: connect-four\nmoves: 1\nplayer: x", "is no line of a transcript"),
+        ("game: connect-four\nmoves: 1\nplayer: x", "is not a line of a transcript"),
         ("game: connect-four\nmoves: 1\nopening: 1", "out of range"),
-        ("just text", "is no line of a transcript"),
+        ("just text", "is not a line of a transcript"),
     ],
 )
 def test_wrong_transcripts_say_what_is_wrong(text, message):
@@ -181,7 +181,7 @@ def test_codes_are_texts_in_json(tmp_path, capsys):
     [
         (["copy", "nothing.jsonl", "out.txt"], "nothing.jsonl"),
         (["copy", "nothing.txt", "out.jsonl"], "nothing.txt"),
-        (["check", "games.xml"], "records are kept in .txt, .jsonl, .parquet"),
+        (["check", "games.xml"], "unknown format; known: .txt, .jsonl, .parquet"),
         (["query", "x.db", "win"], "unknown query 'win'"),
         (["query", "x.db", "wins"], "missing player (write player=...)"),
         (["query", "x.db", "wins", "winner=a"], "parameters of wins: player"),

@@ -119,7 +119,7 @@ def test_a_run_does_not_go_on_from_a_game_with_another_result(tmp_path, capsys):
     content = path.read_bytes()
     capsys.readouterr()
     assert main(arguments) == 2
-    assert "games.jsonl, line 2: a record of nim names winner" in capsys.readouterr().err
+    assert "games.jsonl, line 2: a record of nim states winner" in capsys.readouterr().err
     assert path.read_bytes() == content
 
 

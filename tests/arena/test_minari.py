@@ -94,5 +94,5 @@ def test_the_environment_can_be_collected_from_and_holds_no_records_then():
     dataset = env.create_dataset("collected-v0")
     env.close()
     assert dataset.total_episodes == 3
-    with pytest.raises(RecordError, match="holds no game record"):
+    with pytest.raises(RecordError, match="contains no game record"):
         list(read_records("minari:collected-v0"))

@@ -126,9 +126,9 @@ def test_an_agent_that_fails_in_a_worker_is_a_crash_in_the_record(serial):
 def test_wrong_numbers_and_backends_are_refused(serial):
     assert count_workers(0) >= 1
     assert count_workers(3) == 3
-    with pytest.raises(ValueError, match="workers is 0"):
+    with pytest.raises(ValueError, match="workers must be 0"):
         next(play_parallel(NIM, SPECS, serial[0], workers=-1))
-    with pytest.raises(ValueError, match="no backend 'dask'; there are: loky, ray"):
+    with pytest.raises(ValueError, match="unknown backend 'dask'; backends: loky, ray"):
         next(play_parallel(NIM, SPECS, serial[0], workers=1, backend="dask"))
 
 
@@ -158,7 +158,7 @@ def test_the_command_gives_the_same_table_with_workers_and_goes_on_from_a_databa
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--workers", "-2"], "workers is 0"),
+        (["--workers", "-2"], "workers must be 0"),
         (["--backend", "dask"], "no backend 'dask'"),
         (["--sprt", "10"], "--sprt must be two numbers"),
         (["--sprt", "10,5"], "--sprt must be two numbers"),

@@ -119,13 +119,13 @@ def test_faults_are_counted_apart():
 
 def test_records_of_two_games_are_refused():
     records = [play_game(game, ["random", "random"], names=("a", "b")) for game in (NIM, SMALL)]
-    with pytest.raises(ValueError, match="cannot be judged together"):
+    with pytest.raises(ValueError, match="cannot be evaluated together"):
         judge_records(records, make_oracle(NIM))
     assert judge_records([], make_oracle(NIM)) == {}
 
 
 def test_values_that_miss_the_action_are_refused():
-    with pytest.raises(ValueError, match="miss action 3"):
+    with pytest.raises(ValueError, match="lack action 3"):
         judge(NIM, NIM.initial_state(), 3, {0: 1.0}, 0)
 
 

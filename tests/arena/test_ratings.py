@@ -158,7 +158,7 @@ def test_pools_without_games_between_them_are_kept_apart():
     assert ratings.pools == 3
     assert ratings.of("a").pool == ratings.of("b").pool != ratings.of("c").pool == ratings.of("d").pool
     assert ratings.of("e").games == 0
-    assert "do not compare" in ratings.notes[0]
+    assert "not comparable" in ratings.notes[0]
 
 
 def test_no_games_at_all():

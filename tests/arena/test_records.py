@@ -52,7 +52,7 @@ def test_an_altered_line_is_refused():
     with pytest.raises(RecordError, match="format 99"):
         GameRecord.from_json(json.dumps(data))
     for text in ("", "{", "[]", "17", "{}"):
-        with pytest.raises(RecordError, match="no game record"):
+        with pytest.raises(RecordError, match="not a game record"):
             GameRecord.from_json(text)
 
 

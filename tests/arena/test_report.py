@@ -153,7 +153,7 @@ def test_figures_are_there_for_what_there_is(records, page):
     assert titles == ["Ratings with 95 % intervals", "Results by seat", "Lengths of the games", "Mean regret by ply"]
     without = report_html(SMALL, records)
     assert "Mean regret by ply" not in without
-    assert "Quality of the moves" not in without
+    assert "Move quality" not in without
     capped = report_html(NIM, tournament(NIM, ["random", "greedy"], games=2, max_plies=2).records)
     assert re.findall("<figcaption>(.*?)</figcaption>", capped) == ["Lengths of the games"]
     assert "No game ended by the rules" in capped
@@ -235,7 +235,7 @@ def test_the_command_writes_what_is_asked_for(tmp_path, capsys, records):
         (["nothing.jsonl", "-o", "x.html"], "nothing.jsonl"),
         (["games.jsonl", "-o", "x.pdf"], "as .html, .json or .csv"),
         (["games.jsonl", "-o", "x.html", "--judged", "-1"], "--judged must be 0 or more"),
-        (["games.jsonl", "-o", "x.html"], "a report is about one: choose --game"),
+        (["games.jsonl", "-o", "x.html"], "choose one with --game"),
         (["games.jsonl", "-o", "x.html", "--game", "awale"], "no games"),
         (["games.jsonl", "-o", "nowhere/x.csv", "--game", "nim", "--judged", "0"], "nowhere"),
     ],

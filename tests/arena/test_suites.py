@@ -119,7 +119,7 @@ def test_a_file_is_written_and_read(tmp_path):
     [
         ("suite 1", "suite 9", "format 'board-envs suite 9'"),
         ("1:1", "1:-1", "checksum"),
-        ("0:-1", "0:x", "no line of a suite"),
+        ("0:-1", "0:x", "not a line of a suite"),
         ('{"format"', '{"form"', "no header"),
         ('"nim"', '"chess"', "no header"),
     ],
@@ -133,7 +133,7 @@ def test_damaged_files_are_refused(old, new, message):
 
 def test_files_that_are_empty_or_no_text_are_refused_by_name(tmp_path):
     path = tmp_path / "own.suite"
-    for data, message in ((b"", "no header"), ("é".encode("latin-1"), "no text")):
+    for data, message in ((b"", "no header"), ("é".encode("latin-1"), "not UTF-8 text")):
         path.write_bytes(data)
         with pytest.raises(ValueError, match=f"own.suite: {message}"):
             read_suite(path)

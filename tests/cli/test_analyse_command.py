@@ -272,7 +272,7 @@ def test_a_form_brings_its_way_of_counting(stream):
     assert stream(start, "reversi", "-p", "size=4", "--check")[0] == 0
     code, answers = stream(start, "reversi", "-p", "size=4", "--check", "--oracle", "reversi-endgame")
     assert code == 1
-    assert "move b1: -10 stated, exact is -8" in answers[0]["stated"]["differences"]
+    assert "move b1: -10 stated, exact value -8" in answers[0]["stated"]["differences"]
 
 
 def test_kaggle_boards_are_compared_move_by_move(stream):
@@ -288,7 +288,7 @@ def test_a_stated_value_that_differs_is_reported_and_the_rest_goes_on(run, strea
     pytest.importorskip("numba")
     code, answers = stream(b"477751 17\n477751 16\n4777519 3\n477751\n", "connect-four", "--check")
     assert code == 1
-    assert answers[1]["stated"]["differences"] == ["value: +16 stated, exact is +17"]
+    assert answers[1]["stated"]["differences"] == ["value: +16 stated, exact value +17"]
     assert "error" in answers[2]
     assert "stated" not in answers[3]
     assert answers[4] == {"checked": 2, "differ": 1, "values": 2, "unknown": 0, "errors": 1}

@@ -138,7 +138,7 @@ def test_a_reader_that_has_read_enough_is_no_error():
         (["tournament", "nim", "-a", "random,greedy", "-n", "2", "--records", "/dev/full"], "/dev/full"),
         (["tournament", "nim", "-a", "random,greedy", "-n", "2", "--records", "/dev/zero"], "/dev/zero"),
         (["tournament", "nim", "-a", "random,greedy", "-n", "2", "--records", "."], "Is a directory"),
-        (["records", "check", "zero.jsonl"], "no ordinary file"),
+        (["records", "check", "zero.jsonl"], "not a regular file"),
         (["records", "check", "zero.txt"], "is a device"),
         (["records", "check", "folder.jsonl"], "Is a directory"),
         (["records", "check", "folder.txt"], "Is a directory"),

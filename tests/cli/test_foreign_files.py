@@ -156,7 +156,7 @@ def test_reading_makes_no_database_of_an_empty_file(tmp_path, run):
     path.touch()
     code, _, err = run("records", "check", path)
     assert code == 2
-    assert "holds no games" in err
+    assert "contains no games" in err
     assert path.read_bytes() == b""
 
 

@@ -95,7 +95,7 @@ def test_a_run_continues_from_its_records(run, tmp_path):
         (["reversi", "-a", "random,greedy", "--param", "size=5"], "4, 6 or 8"),
         (["nim", "-a", "random,greedy", "--start", "9,9,9"], "more than the"),
         (["nim", "-a", "random,greedy", "--start", "0,0,0"], "finished"),
-        (["nim", "-a", "random,greedy", "--anchor", "minimax"], "none of the agents"),
+        (["nim", "-a", "random,greedy", "--anchor", "minimax"], "is not one of the agents"),
         (["nim", "-a", "random,greedy", "--time-limit", "0"], "above 0"),
         (["nim", "-a", "random,greedy", "--time-limit", "nan"], "above 0, not nan"),
         (["nim", "-a", "random,greedy", "--sprt", "50,0"], "ELO0 below ELO1"),
@@ -253,7 +253,7 @@ def test_openings_that_cannot_be(run, tmp_path):
         (["--openings", source], "no opening of nim found"),
         (["--openings", source, "--start", "1,1,1"], "--openings and --start exclude each other"),
         (["--openings", source, "--opening-plies", -1], "0 or more, not -1"),
-        (["--openings", tmp_path / "none.txt"], "there is no such file"),
+        (["--openings", tmp_path / "none.txt"], "no such file"),
         (["--openings", tmp_path], str(tmp_path)),
     ):
         code, out, err = run("tournament", "nim", "-a", "random,greedy", *arguments)

@@ -1,4 +1,4 @@
-"""Matches and round-robin tournaments: a plan of games, its execution, and what came out."""
+"""Matches and round-robin tournaments: plan games, play them, summarise the results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SEED_BITS = 63
 
 @dataclass(frozen=True)
 class Task:
-    """A game to be played; everything that decides it but the agents' code."""
+    """A planned game: everything that determines it except the agents' code."""
 
     game: str
     parameters: Mapping[str, Any]
@@ -33,22 +33,22 @@ class Task:
 
     @property
     def key(self) -> str:
-        """Text by which the record of this game is known."""
+        """Text that identifies the record of this game."""
         return task_key(self)
 
 
 @dataclass(frozen=True)
 class Result:
-    """A match or a tournament: its records, and what they say.
+    """The result of a match or a tournament.
 
     Attributes:
         records: all games.
         standings: results of each agent by seat.
-        pairs: results of every two agents against each other.
-        first_mover: results of who began.
-        distinct: how many of the games differ.
-        ratings: the joint fit.
-        seed: of the bootstrap behind the ratings' intervals; in a `tournament` that of its openings and agents, too.
+        pairs: results of each pair of agents.
+        first_mover: results of the first seat.
+        distinct: number of distinct games.
+        ratings: the joint rating fit.
+        seed: seed of the bootstrap for the ratings' intervals; in a `tournament` also of its openings and agents.
 
     """
 
@@ -64,8 +64,8 @@ class Result:
 def name_entrants(agents: Iterable[Builder] | Mapping[str, Builder]) -> dict[str, Builder]:
     """Return name -> player, in the forms that `as_builder` returns.
 
-    In a plain list a spec is its own name, a function or class has its own, an agent object its class's; one that
-    enters again is told apart by "#2".
+    In a plain list, a spec, function or class is called by its own name, an agent object by its class's name; a
+    repeated name gets a suffix "#2".
     """
     if isinstance(agents, Mapping):
         # pyright takes a mapping for an iterable of players, too.
@@ -82,7 +82,7 @@ def name_entrants(agents: Iterable[Builder] | Mapping[str, Builder]) -> dict[str
 
 
 def agent_seed(seed: int, task: tuple[Any, ...], seat: int) -> int:
-    """Return the seed of one agent in one game: the same wherever and in whatever order games are played."""
+    """Return the seed of one agent in one game: independent of where and in what order games are played."""
     text = repr((seed, *task, seat)).encode()
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big") >> (64 - _SEED_BITS)
 
@@ -97,32 +97,32 @@ def plan(
     start: str = "",
     openings: Sequence[Opening] | None = None,
 ) -> list[Task]:
-    """Lay out a round robin.
+    """Plan a round-robin tournament.
 
     Every pair of agents plays the same openings, each from both seats; with an odd number of games the last opening is
-    played from one seat. Games stand in the order of openings, so that a run broken off has treated all pairs alike.
+    played from one seat. Games are ordered by opening, so that a stopped run has treated all pairs alike.
 
     Args:
         game: the game.
-        names: the agents, two or more, all different.
+        names: the agents' names, at least two, all different.
         games: games of each pair.
-        seed: decides openings and agents' seeds.
-        opening_plies: length of the openings; None finds it, see `make_openings`.
-        start: a position all games begin from, as text; empty for the usual one.
-        openings: these in their order, and again in turn, instead of random ones; without `opening_plies` and `start`.
+        seed: determines the openings and the agents' seeds.
+        opening_plies: length of the openings; None: see `make_openings`.
+        start: position from which all games start, as text; empty for the initial position.
+        openings: used in order, repeatedly if needed, instead of random ones; excludes `opening_plies` and `start`.
 
     """
     if len(names) < 2 or len(set(names)) < len(names):
-        raise ValueError(f"a tournament needs two or more agents of different names, not {list(names)}")
+        raise ValueError(f"a tournament needs at least two agents with different names, not {list(names)}")
     if games < 1:
-        raise ValueError(f"every pair plays 1 game or more, not {games}")
+        raise ValueError(f"games must be 1 or more, not {games}")
     count = (games + 1) // 2
     if openings is None:
         start = own_text(game, start) if start else ""
         drawn = make_openings(game, count, seed, plies=opening_plies, start=start)
         openings = [Opening(start, actions) for actions in drawn]
     elif not openings or start or opening_plies is not None:
-        raise ValueError("openings are one or more, and come without opening_plies and start")
+        raise ValueError("openings must not be empty, and exclude opening_plies and start")
     tasks = []
     for number in range(count):
         opening = openings[number % len(openings)]
@@ -143,7 +143,7 @@ def play(
     time_limit: float | None = None,
     max_plies: int | None = None,
 ) -> Iterator[GameRecord]:
-    """Play planned games one after the other; those among `done` are not played again but handed out as they were."""
+    """Play planned games in order; games found in `done` are not played again, their records are yielded."""
     known = {record.key: record for record in done}
     for task in tasks:
         if (record := known.get(task.key)) is not None:
@@ -165,7 +165,7 @@ def play(
 def summarise(
     records: Sequence[GameRecord], names: Sequence[str] | None = None, *, anchor: str | None = None, seed: int = 0
 ) -> Result:
-    """Say what records say; nothing else enters, and their order does not matter."""
+    """Summarise records; their order does not matter."""
     return Result(
         tuple(records),
         tuple(standings(records, names)),
@@ -192,27 +192,27 @@ def tournament(
     done: Iterable[GameRecord] = (),
     on_game: Callable[[GameRecord], None] | None = None,
 ) -> Result:
-    """Play every two agents against each other and rate them.
+    """Play a round robin with paired openings and rate the agents.
 
     Args:
         game: the game.
-        agents: two or more players in any form that `board_envs.policies` lists, or a mapping of names to them. Each
-            game has agents of its own: specs, classes and builders make them, agent objects are deep-copied; policies
+        agents: at least two players in any form that `board_envs.policies` lists, or a mapping of names to them. Each
+            game gets new agents: specs, classes and builders create them, agent objects are deep-copied; policies
             are used as they are.
         games: games of each pair, half from each seat.
         seed: the same seed gives the same games.
-        opening_plies: random plies before the agents take over; None finds the length, 0 begins at the start.
-        start: a position to begin from, as text.
-        openings: begin with these instead of random plies, each from both seats; see `play.openings.read_openings`.
+        opening_plies: random plies before the agents move; None chooses the length, 0 starts from the initial position.
+        start: a position to start from, as text.
+        openings: openings to use instead of random plies, each from both seats; see `play.openings.read_openings`.
         time_limit: seconds a move may take.
-        max_plies: cap on a game's length; beyond it a game is unfinished.
+        max_plies: maximum length of a game; a longer one is unfinished.
         anchor: agent whose rating is fixed at 0.
         done: records of games of this plan that need not be played again.
-        on_game: called with each record as it is there.
+        on_game: called with each record as soon as it exists.
 
     Raises:
-        SpecError: a spec that does not name an agent, or an agent object that cannot be copied.
-        TypeError: a player of none of the forms.
+        SpecError: a spec does not name an agent, or an agent object that cannot be copied.
+        TypeError: a player has none of the forms.
 
     """
     entrants = name_entrants(agents)

@@ -1,8 +1,8 @@
-"""The games of a plan on several processes or machines: the same records as one after the other, and in the same order.
+"""Play a plan's games on several processes or machines: the same records, in the same order, as in one process.
 
-Every game is decided by its task alone (seeds included), so it does not matter where it is played. Games travel in
-chunks, whose size follows the time that games take: few and large for fast agents, single games for slow ones. A worker
-that is killed takes the chunks under way with it; they are played again, nothing is lost or doubled.
+Every game depends on its task alone (seeds included), so it does not matter where it is played. Games are sent in
+chunks whose size follows the time per game: large for fast agents, single games for slow ones. A killed worker
+loses its current chunks; they are played again, and no game is lost or duplicated.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from board_envs.types import MissingExtraError, SpecError
 
 BACKENDS = ("loky", "ray")
 CHUNK_SECONDS = 0.5
-"""How long a chunk is meant to take: a chunk costs some milliseconds whatever its size, and is lost with its worker."""
+"""Target time per chunk: each chunk has an overhead of some milliseconds, and is lost if its worker dies."""
 CHUNKS_A_WORKER = 2
-"""Chunks that the games left would make for each worker at least: they shrink towards the end, where workers wait."""
+"""Minimum number of chunks per worker in the remaining games: chunks shrink towards the end to balance the load."""
 _WATCH_SECONDS = 0.5
 ATTEMPTS = 3
-"""How often the same games may take their worker down before the run is given up."""
+"""How many workers may die over the same games before the run stops."""
 
 
 class WorkerError(RuntimeError):
-    """Workers died again and again over the same games."""
+    """Workers died repeatedly over the same games."""
 
 
 def count_workers(workers: int) -> int:
-    """Return how many processes are meant: 0 is one for each processor this process may use; ValueError below."""
+    """Return the number of processes: 0 means one per available processor; raise ValueError for a negative number."""
     if workers < 0:
-        raise ValueError(f"workers is 0 (one a processor) or more, not {workers}")
+        raise ValueError(f"workers must be 0 (one per processor) or more, not {workers}")
     return workers or int(_joblib().cpu_count())
 
 
@@ -62,19 +62,19 @@ def play_parallel(
     Args:
         game: the game.
         entrants: name -> player in any form. Specs travel as text and are read by each worker (a file that one names
-            must be there, too); everything else is pickled by cloudpickle, once a chunk of games, and each game has its
+            must exist there, too); everything else is pickled by cloudpickle, once per chunk, and each game gets its
             own copy of an agent object, as in one process.
         tasks: the plan.
-        workers: how many, 0 for one a processor (of a cluster: one a processor of the cluster).
+        workers: number of workers, 0 for one per processor (of the machine or the cluster).
         backend: "loky" (processes of this machine) or "ray" (a cluster, extra "cluster").
-        address: of the ray cluster; None begins one on this machine.
+        address: address of the ray cluster; None starts one on this machine.
         done: records of games of this plan that need not be played again.
         time_limit: seconds a move may take.
-        max_plies: cap on a game's length.
+        max_plies: maximum length of a game.
 
     Raises:
-        WorkerError: the same games take their worker down again and again.
-        SpecError: a player that cannot be pickled.
+        WorkerError: workers died repeatedly over the same games.
+        SpecError: a player cannot be pickled.
         MissingExtraError: joblib or ray is not installed.
 
     """
@@ -90,7 +90,7 @@ def play_parallel(
 
 
 def _check_travel(players: Mapping[str, Builder]) -> None:
-    """Refuse a player that cannot be sent to workers; SpecError names it."""
+    """Raise SpecError, naming the player, if one cannot be sent to workers."""
     _joblib()
     from joblib.externals.loky.backend.reduction import dumps
 
@@ -127,7 +127,7 @@ def _play_open(
             results = _stream(joblib, jobs, number) if backend == "loky" else _waves(joblib, jobs, number)
             try:
                 for records, seconds in results:
-                    # A chunk of quick games says little of the next one: expectations fall by half at most.
+                    # One chunk of quick games is weak evidence: the expected time falls by half at most.
                     chunks.pace = max(seconds / len(records), (chunks.pace or 0) / 2)
                     attempts = 0
                     for record in records:
@@ -137,19 +137,19 @@ def _play_open(
                 attempts += 1
                 if attempts >= ATTEMPTS:
                     raise WorkerError(
-                        f"workers died {attempts} times over the same games; the first of them is {tasks[finished].key}"
+                        f"workers died {attempts} times over the same games; the first is {tasks[finished].key}"
                     ) from error
             finally:
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # joblib's remark that games under way are given up: so they are
+                    warnings.simplefilter("ignore")  # joblib warns that running games are abandoned: intended here
                     results.close()
 
 
 class Chunks:
-    """Cuts games into chunks as they are asked for: single games until the time that one takes is known.
+    """Splits games into chunks on demand: single games until the time per game is known.
 
     Attributes:
-        pace: seconds a game takes, None as long as nobody knows.
+        pace: seconds per game, None while unknown.
 
     """
 
@@ -167,13 +167,13 @@ class Chunks:
 
 
 def _stream(joblib: Any, jobs: Iterator[Any], number: int) -> Generator[Any, None, None]:
-    """Yield results in order, each as soon as it is there; jobs are taken two a worker ahead."""
-    # Delegated, so that a worker that dies while the first jobs are given out is met where results are asked for.
+    """Yield results in order, each as soon as it is available; two jobs per worker are queued ahead."""
+    # A generator: a worker that dies while the first jobs are sent raises where results are consumed.
     yield from joblib.Parallel(n_jobs=number, batch_size=1, pre_dispatch="2*n_jobs", return_as="generator")(jobs)
 
 
 def _waves(joblib: Any, jobs: Iterator[Any], number: int) -> Generator[Any, None, None]:
-    """Yield results in order, from backends that give a list only: so many jobs at a time."""
+    """Yield results in order from backends that only return lists: a fixed number of jobs at a time."""
     while wave := list(itertools.islice(jobs, 2 * number * CHUNKS_A_WORKER)):
         yield from joblib.Parallel(n_jobs=number, batch_size=1)(wave)
 
@@ -186,7 +186,7 @@ def _play_chunk(
     time_limit: float | None,
     max_plies: int | None,
 ) -> tuple[list[GameRecord], float]:
-    """Return the records of a chunk, and the seconds that it took; a worker ends with its `parent` process."""
+    """Return the records of a chunk, and the seconds it took; a worker ends with its `parent` process."""
     if parent not in (None, os.getpid()):
         _end_with(parent)
     begun = time.perf_counter()
@@ -198,7 +198,7 @@ def _play_chunk(
 
 @functools.cache
 def _end_with(parent: int) -> None:
-    """Let this worker end when the process that it works for is gone: a killed one cannot say so."""
+    """End this worker when its parent process is gone: a killed parent cannot stop its workers."""
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -210,7 +210,7 @@ def _end_with(parent: int) -> None:
 
 @functools.cache
 def _settle() -> None:
-    """Take what a worker has loaded out of garbage collection, once.
+    """Exempt what a worker has loaded from garbage collection, once.
 
     Without psutil loky collects garbage every second, and with numba loaded each time takes some 60 ms.
     """
@@ -238,9 +238,9 @@ def _worker_deaths(backend: str) -> tuple[type[BaseException], ...]:
 
 @contextlib.contextmanager
 def _backend(joblib: Any, backend: str, workers: int, address: str | None) -> Iterator[int]:
-    """Select a joblib backend; yield how many workers it has."""
+    """Select a joblib backend; yield its number of workers."""
     if backend not in BACKENDS:
-        raise ValueError(f"there is no backend {backend!r}; there are: {', '.join(BACKENDS)}")
+        raise ValueError(f"unknown backend {backend!r}; backends: {', '.join(BACKENDS)}")
     if backend == "loky":
         number = count_workers(workers)
         with joblib.parallel_config(backend="loky", n_jobs=number, inner_max_num_threads=1):

@@ -133,7 +133,7 @@ def _options(table: str, builder: TablesBuilder, param: list[str] | None, **give
     wrong = [_flag(key) for key, value in given.items() if value is not None and key not in builder.options]
     if wrong:
         known = ", ".join(map(_flag, builder.options))
-        raise UserError(f"{table} ({builder.about}) has no {', '.join(wrong)}; it has: {known}")
+        raise UserError(f"{table} ({builder.about}) has no option {', '.join(wrong)}; options: {known}")
     chosen = {key: default if given.get(key) is None else given[key] for key, default in builder.options.items()}
     return {key: value for key, value in chosen.items() if value is not None}
 

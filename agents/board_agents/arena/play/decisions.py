@@ -25,24 +25,24 @@ T = TypeVar("T")
 
 
 class AgentFaultError(Exception):
-    """An agent did not do its part: which seat's, how (an `Ending`), and what happened."""
+    """An agent's fault: the seat, the kind (an `Ending`), and what happened."""
 
     def __init__(self, seat: int, ending: Ending, detail: str) -> None:
-        detail = detail.encode("utf-8", "backslashreplace").decode("utf-8")  # so that any file can hold it
+        detail = detail.encode("utf-8", "backslashreplace").decode("utf-8")  # so that any file can store it
         super().__init__(detail)
         self.seat, self.ending, self.detail = seat, ending, detail
 
 
 def as_builder(player: Any) -> Builder:
-    """Return a player in a form in which it is built for each game; idempotent.
+    """Return a player in a form from which each game builds an agent; idempotent.
 
-    A bare function whose one parameter is named `game` is taken for a builder, with a DeprecationWarning;
-    `agent_builder` declares one.
+    A bare function whose one parameter is named `game` counts as a builder, with a DeprecationWarning;
+    declare builders with `agent_builder`.
     """
     if not _is_bare_builder(player):
         return cast(Builder, player)
     warnings.warn(
-        f"{player!r} is taken for a function that builds an agent, because its parameter is named 'game'; write "
+        f"{player!r} counts as a function that builds an agent, because its parameter is named 'game'; write "
         "agent_builder(f), from board_envs.policies: without it this will be a policy of one observation",
         DeprecationWarning,
         stacklevel=_callers_level(),
@@ -58,7 +58,7 @@ def _is_bare_builder(player: Any) -> bool:
 
 
 def _callers_level() -> int:
-    """Return the `stacklevel`, as `as_builder` sees it, of the code that called this package."""
+    """Return the `stacklevel`, seen from `as_builder`, of the code that called this package."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "board_agents":
         frame, level = frame.f_back, level + 1
@@ -66,14 +66,14 @@ def _callers_level() -> int:
 
 
 def build_agent(player: Builder, game: Game[S]) -> Agent[S]:
-    """Make the agent of one game from a player in any form.
+    """Create the agent for one game from a player in any form.
 
-    Specs, classes and builders make a new agent; an agent object is deep-copied, so that no game depends on another;
+    Specs, classes and builders create a new agent; an agent object is deep-copied, so that games are independent;
     policies (functions) are used as they are.
 
     Raises:
-        SpecError: a spec that does not name an agent, or an agent object that cannot be copied.
-        TypeError: none of the forms.
+        SpecError: a spec does not name an agent, or an agent object that cannot be copied.
+        TypeError: the player has none of the forms.
 
     """
     player = as_builder(player)
@@ -89,7 +89,7 @@ def build_agent(player: Builder, game: Game[S]) -> Agent[S]:
 
 
 def check_builders(players: Iterable[Builder], game: Game[Any]) -> None:
-    """Build each player once, so that an impossible one is refused before the first game; errors as `build_agent`."""
+    """Build each player once, so that an invalid one raises before the first game; errors as in `build_agent`."""
     for player in players:
         close_agent(build_agent(player, game))
 
@@ -108,23 +108,23 @@ def play_game(
 ) -> GameRecord:
     """Play one game and record it.
 
-    An illegal action, an exception or too slow a move ends the game: its author loses, and the record says why.
+    An illegal action, an exception or a slow move ends the game: its agent loses, and the record contains the reason.
 
     Args:
         game: the game.
-        builders: the players of seats 0 and 1, in any form; `build_agent` says how agents are made of them.
-        names: what to call them.
-        seeds: what to reset them with.
-        opening: actions played before the agents take over; they must leave the game unfinished.
-        opening_number: a number to record with it.
-        start: a position to begin from, as text; empty for the usual one.
-        time_limit: seconds a move may take. An agent of this process is not interrupted: a legal move is judged when
-            it has been made. Agents that run apart (programs) enforce it themselves by raising TimeoutError.
-        max_plies: cap on the length; beyond it the game is unfinished. None: the rules end every game.
+        builders: the players of seats 0 and 1, in any form; see `build_agent`.
+        names: their names.
+        seeds: their seeds for `reset`.
+        opening: actions played before the agents move; they must not end the game.
+        opening_number: its number in the record.
+        start: position to start from, as text; empty for the initial position.
+        time_limit: seconds per move. An agent in this process is not interrupted: the time is checked after
+            its move. Agents in other processes (programs) enforce it themselves by raising TimeoutError.
+        max_plies: maximum length; a longer game is unfinished. None: no limit.
 
     Raises:
-        SpecError: a spec that does not name an agent, or an agent object that cannot be copied.
-        TypeError: a player of none of the forms.
+        SpecError: a spec does not name an agent, or an agent object that cannot be copied.
+        TypeError: a player has none of the forms.
 
     """
     builders = [as_builder(builder) for builder in builders]
@@ -147,7 +147,7 @@ def play_game(
             taken = time.perf_counter() - begun
             seconds[seat] += taken
             if time_limit is not None and taken > time_limit:
-                raise AgentFaultError(seat, Ending.TIMEOUT, f"a move took {taken:.2f} s, allowed are {time_limit:g} s")
+                raise AgentFaultError(seat, Ending.TIMEOUT, f"a move took {taken:.2f} s, the limit is {time_limit:g} s")
             actions.append(action)
             state = game.step(state, action)
     except AgentFaultError as fault:
@@ -171,14 +171,14 @@ def play_game(
 
 
 def _build_guarded(seat: int, player: Builder, game: Game[S]) -> Agent[S]:
-    """Make an agent; what fails in a builder's own code is its fault, a player that is none is the caller's."""
+    """Build an agent; an error in a builder's code is the agent's fault, an invalid player is the caller's."""
     if not isinstance(player, (type, AgentBuilder)):
         return build_agent(player, game)
     return guarded(seat, lambda: build_agent(player, game))
 
 
 def decide(agent: Agent[S], game: Game[S], state: S) -> int:
-    """Ask an agent for its action; AgentFaultError if it fails or answers with an illegal one."""
+    """Return an agent's action; raise AgentFaultError if it fails or is illegal."""
     seat = game.current_player(state)
     action = guarded(seat, lambda: agent.act(observation_of(game, state), game.own(state)))
     if not game.is_legal(state, action):
@@ -187,14 +187,14 @@ def decide(agent: Agent[S], game: Game[S], state: S) -> int:
 
 
 def guarded(seat: int, call: Callable[[], T]) -> T:
-    """Call into an agent's code; whatever goes wrong there is the agent's fault, not the arena's."""
+    """Call an agent's code; raise AgentFaultError for its errors."""
     try:
         return call()
     except (MissingExtraError, InputEndedError):
-        raise  # the user's affair, and the user can mend it
+        raise  # an error of the user's installation, not of the agent
     except TimeoutError as error:
         raise AgentFaultError(seat, Ending.TIMEOUT, str(error)) from error
     except IllegalActionError as error:
         raise AgentFaultError(seat, Ending.ILLEGAL, str(error)) from error
-    except (Exception, SystemExit) as error:  # an agent that calls sys.exit() ends its own game only
+    except (Exception, SystemExit) as error:  # an agent that calls sys.exit() ends only its own game
         raise AgentFaultError(seat, Ending.CRASH, f"{type(error).__name__}: {error}") from error

@@ -1,4 +1,4 @@
-"""Openings, random by a seed or read from a file, so that agents that always answer alike do not repeat one game."""
+"""Openings, random or read from a file, so that deterministic agents do not repeat one game."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from board_envs.game import Game
 from board_envs.random import Stream
 
 FIRST_DEPTH = 2
-"""Plies of an opening, as long as there are enough different ones of that length."""
+"""Default length of an opening in plies; longer if there are too few distinct ones."""
 DRAWS = 32
-"""Draws in vain after which openings grow by a ply."""
+"""Failed draws after which openings grow by a ply."""
 
 
 class Opening(NamedTuple):
-    """How a game begins.
+    """The start of a game.
 
     Attributes:
-        start: a position as text, empty for the usual one.
-        actions: moves from there; the game goes on after them.
+        start: a position as text, empty for the initial position.
+        actions: moves from there; they do not end the game.
 
     """
 
@@ -42,13 +42,13 @@ def read_openings(
     Args:
         game: the game.
         source: the file.
-        report: called with (line, what is wrong) for what does not read, and for openings that end the game; these are
-            left out.
-        plies: of longer lists of moves and games, the first ones only.
-        form: the only form to read; None finds it.
+        report: called with (line, error) for text that cannot be parsed, and for openings that end the game; both are
+            skipped.
+        plies: use only the first plies of longer lists of moves and games.
+        form: the form of the file; None detects it.
 
     Raises:
-        PositionError: the file is none of the form.
+        PositionError: the file does not have the form.
 
     """
     openings = []
@@ -72,22 +72,22 @@ def read_openings(
 def make_openings(
     game: Game[Any], count: int, seed: int, *, plies: int | None = None, start: str = ""
 ) -> list[tuple[int, ...]]:
-    """Draw openings: sequences of random legal actions after which the game goes on.
+    """Draw openings: sequences of random legal actions that do not end the game.
 
-    No two lead to the same position in the mover's view, or to images of one under the board's symmetries, as long as
-    that is possible; in a game too small for `count` different ones they recur in turn. The first k of a longer list
-    are the list of k, so that a match can be continued.
+    No two lead to the same position in the mover's view, or to its images under the board's symmetries, as long as
+    that is possible; in a game too small for `count` distinct ones they repeat in order. The first k of a longer list
+    equal the list of k, so that a match can be continued.
 
     Args:
         game: the game.
-        count: how many.
+        count: number of openings.
         seed: the same seed gives the same openings everywhere.
-        plies: their length; None begins with 2 and lengthens them when no new ones are found.
-        start: a position to begin from, as text; empty for the usual one.
+        plies: their length; None starts with 2 and increases it when no new ones are found.
+        start: position to start from, as text; empty for the initial position.
 
     """
     if plies is not None and plies < 0:
-        raise ValueError(f"an opening has 0 plies or more, not {plies}")
+        raise ValueError(f"plies must be 0 or more, not {plies}")
     state = game.parse(start) if start else game.initial_state()
     stream = Stream.seeded(seed)
     depth = FIRST_DEPTH if plies is None else plies
@@ -107,7 +107,7 @@ def make_openings(
         else:
             if drawn and plies is None:
                 depth += 1
-            elif openings:  # no new ones to be had
+            elif openings:  # no new ones exist
                 return [openings[number % len(openings)] for number in range(count)]
             elif depth == 0 or plies is not None:
                 raise ValueError(f"every game of {game!r} from {game.format(state)!r} is finished after {depth} plies")
@@ -117,7 +117,7 @@ def make_openings(
 
 
 def _draw(game: Game[Any], state: Any, plies: int, stream: Stream) -> tuple[tuple[int, ...], Any]:
-    """Play random actions; the state is None if the game ends on the way."""
+    """Play random actions; the state is None if they end the game."""
     actions = []
     for _ in range(plies):
         count = game.rules.count(state)
@@ -135,6 +135,6 @@ def position_key(game: Game[Any], state: Any) -> bytes:
 
 
 def mover_key(game: Game[Any], state: Any) -> bytes:
-    """Return bytes that are equal for images of one position, whichever seat is to move."""
+    """Return bytes that are equal for images of one position, for either seat to move."""
     observation = game.observe(state, game.current_player(state))
     return min(symmetry.observation(observation).tobytes() for symmetry in game.symmetries())

@@ -1,7 +1,7 @@
 """The game database: every game and analysed position, in an SQLite file or on a PostgreSQL server.
 
-Games are written in batches, one transaction a batch. A run (a tournament, an import) has a name; a game planned in a
-run is kept once, so that a run that was stopped, or two workers that played the same game, leave no double.
+Games are written in batches, one transaction each. A run (a tournament, an import) has a name; each game planned in a
+run is stored once, even if the run was stopped or two workers played the same game.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ except ModuleNotFoundError as error:
     raise MissingExtraError("the game database", "records") from error
 
 BATCH = 500
-"""Games a transaction."""
+"""Games per transaction."""
 WAIT_SECONDS = 2.0
-"""How long a game waits for others before it is written."""
+"""Longest time before a waiting game is written, in seconds."""
 _BUSY_SECONDS = 60
 _FIRST_WRITER = 0x626F6172  # an advisory lock's number on PostgreSQL
 
 
 class StoreError(RecordError):
-    """A database that cannot be used: a wrong URL, no connection, another schema version, no such run."""
+    """An unusable database: wrong URL, no connection, another schema version, unknown run."""
 
 
 def open_url(target: str | Path) -> URL:
     """Return a database's URL: a path means an SQLite file, "postgresql://..." the psycopg driver.
 
     Raises:
-        StoreError: the URL does not read, or names another kind of database.
+        StoreError: the URL is invalid, or names another kind of database.
 
     """
     text = str(target)
@@ -57,11 +57,11 @@ def open_url(target: str | Path) -> URL:
     try:
         url = make_url(text)
     except ArgumentError as error:
-        raise StoreError(f"{text!r} is no database URL") from error
+        raise StoreError(f"{text!r} is not a database URL") from error
     if url.drivername in ("postgresql", "postgres"):
         return url.set(drivername="postgresql+psycopg")
     if url.get_backend_name() not in ("sqlite", "postgresql"):
-        raise StoreError(f"games are kept in SQLite or PostgreSQL, not in {url.get_backend_name()}")
+        raise StoreError(f"supported databases are SQLite and PostgreSQL, not {url.get_backend_name()}")
     return url
 
 
@@ -69,11 +69,11 @@ class Store:
     """An open database; a context manager.
 
     Args:
-        target: a path (SQLite, made if it is not there) or a URL ("sqlite:///games.db", "postgresql://user@host/name").
-        create: make the tables where there are none; otherwise only a database of games is opened.
+        target: a path (SQLite, created if missing) or a URL ("sqlite:///games.db", "postgresql://user@host/name").
+        create: create missing tables; otherwise the database must already contain games.
 
     Raises:
-        StoreError: it cannot be opened, is a file of another program, or was written by another version of the schema.
+        StoreError: it cannot be opened, is a file of another program, or has another schema version.
         MissingExtraError: the database's driver is not installed.
 
     """
@@ -111,25 +111,25 @@ class Store:
         with self.engine.begin() as connection:
             tables = set(inspect(connection).get_table_names())
             if not tables & wanted and create:
-                # Two processes may be the first ones: the second waits, and then finds the tables.
+                # Two processes may create the tables at once: the second waits, then finds them.
                 if connection.dialect.name == "postgresql":
                     connection.execute(select(func.pg_advisory_xact_lock(_FIRST_WRITER)))
                 else:
                     connection.exec_driver_sql("BEGIN IMMEDIATE")
                 tables = set(inspect(connection).get_table_names())
-                # An SQLite file is one program's own; a server's database may hold tables of others.
+                # An SQLite file belongs to one program; a server's database may contain other tables.
                 if not tables & wanted and (not tables or connection.dialect.name == "postgresql"):
                     Base.metadata.create_all(connection)
                     connection.execute(_insert_new(connection, Meta), [{"key": "schema", "value": str(SCHEMA_VERSION)}])
                     tables = wanted
             if not wanted <= tables:
-                what = "holds tables of another program" if tables else "holds no games"
+                what = "contains tables of another program" if tables else "contains no games"
                 raise StoreError(f"{self.url.render_as_string()} {what}")
             version = connection.scalar(select(Meta.value).where(Meta.key == "schema"))
             self._has_headers = _has_headers(connection)
         if version != str(SCHEMA_VERSION):
             raise StoreError(
-                f"{self.url.render_as_string()} has schema version {version}; this program knows {SCHEMA_VERSION}"
+                f"{self.url.render_as_string()} has schema version {version}; this version reads {SCHEMA_VERSION}"
             )
 
     def close(self) -> None:
@@ -147,13 +147,13 @@ class Store:
     # -- writing ------------------------------------------------------------------------------------------------------
 
     def add(self, records: Iterable[GameRecord], run: str, batch: int = BATCH) -> int:
-        """Write games, in transactions of `batch`; those that the run has already are passed over.
+        """Write games, in transactions of `batch`; those already in the run are skipped.
 
         Returns:
-            how many were new.
+            number of new games.
 
         Raises:
-            RecordError: a record does not replay to its own end; earlier batches stay written, its own is not.
+            RecordError: a record does not replay to its recorded end; its batch is not written, earlier ones are.
 
         """
         new = 0
@@ -177,7 +177,7 @@ class Store:
         return new
 
     def writer(self, run: str, batch: int = BATCH) -> Writer:
-        """Return a context manager whose `append` keeps games until a batch is full; leaving it writes the rest."""
+        """Return a context manager whose `append` collects games into batches; leaving it writes the rest."""
         return Writer(self, run, batch)
 
     def add_analyses(
@@ -188,19 +188,19 @@ class Store:
         *,
         progress: Callable[[Sequence[int]], Iterable[int]] = iter,
     ) -> int:
-        """Let an analyst judge every position of stored games in which there was something to choose.
+        """Analyse every position of stored games that has at least two legal moves.
 
-        Positions that this analyst has judged before are passed over; those it does not know are left out.
+        Positions already analysed by this analyst are skipped, and so are those without an answer.
 
         Args:
             analyst: function ``game -> object`` with ``analyse(state)`` (search agents) or ``action_values(state)``
                 (oracles).
-            name: what to call it.
+            name: its name in the database.
             run: only this run's games.
-            progress: passes the games' numbers on and shows how far it is.
+            progress: wraps the iteration over games to show progress.
 
         Returns:
-            how many positions were written.
+            number of positions written.
 
         """
         ids = self.scalars(_of_run(select(GameRow.id), run).order_by(GameRow.id))
@@ -229,7 +229,7 @@ class Store:
     # -- reading ------------------------------------------------------------------------------------------------------
 
     def records(self, run: str | None = None, ids: Sequence[int] | None = None) -> Iterator[GameRecord]:
-        """Yield games in the order in which they were written; RecordError where one does not replay to its end."""
+        """Yield games in the order written; raise RecordError if one does not replay to its recorded end."""
         table = GameRow.__table__
         columns = [column for column in table.c if self._has_headers or column.name != "headers"]
         query = _of_run(select(*columns), run).order_by(table.c.id).limit(BATCH)
@@ -266,17 +266,17 @@ class Store:
             return list(connection.scalars(query))
 
     def count(self, run: str | None = None) -> int:
-        """Return how many games there are, in all or of a run."""
+        """Return the number of games, in total or of a run."""
         return int(self.scalars(_of_run(select(func.count()).select_from(GameRow), run))[0])
 
 
 class Writer:
-    """Keeps games until a batch is full, or some seconds old, and writes them together; leaving it writes the rest.
+    """Collects games until a batch is full or some seconds old, and writes them together; leaving it writes the rest.
 
-    A killed process loses the games that were waiting, no more; a run that goes on plays them again.
+    A killed process loses only the waiting games; a resumed run plays them again.
 
     Attributes:
-        new: games written so far that the run did not have yet.
+        new: number of new games written so far.
 
     """
 
@@ -291,13 +291,13 @@ class Writer:
         return list(self.store.records(self.run))
 
     def append(self, record: GameRecord) -> None:
-        """Take a game; it is in the database when its batch is."""
+        """Add a game; it is stored with its batch."""
         self._waiting.append(record)
         if len(self._waiting) >= self.batch or time.monotonic() - self._written > WAIT_SECONDS:
             self.flush()
 
     def flush(self) -> None:
-        """Write what is waiting."""
+        """Write the waiting games."""
         waiting, self._waiting = self._waiting, []
         self.new += self.store.add(waiting, self.run, self.batch)
         self._written = time.monotonic()
@@ -308,11 +308,11 @@ class Writer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.flush()  # also after an error: what was played was played
+        self.flush()  # also after an error: keep the games played so far
 
 
 def analyse_position(game: Game[Any], state: Any, analyst: Any) -> dict[str, Any] | None:
-    """Return the columns of `PositionRow` that tell an analysis; None where the analyst knows nothing.
+    """Return the columns of `PositionRow` with the analysis; None if the analyst has no answer.
 
     Args:
         game: the game.
@@ -333,7 +333,7 @@ def analyse_position(game: Game[Any], state: Any, analyst: Any) -> dict[str, Any
         action = max(values, key=lambda action: (values[action], -action))
         evaluation, depth, exact = active * float(values[action]), None, True
     else:
-        raise TypeError(f"{analyst!r} analyses nothing: it has neither analyse nor action_values")
+        raise TypeError(f"{analyst!r} cannot analyse: it has neither analyse nor action_values")
     row, column = square_of(game, state, action)
     return {
         "code": board_code(game, state),
@@ -349,13 +349,13 @@ def analyse_position(game: Game[Any], state: Any, analyst: Any) -> dict[str, Any
 
 
 def board_code(game: Game[Any], state: Any) -> int | None:
-    """Return the source's code of a board, the sum of (p + 1) 3^(cell): None for boards not made of two planes."""
+    """Return the source's code of a board, the sum of (p + 1) 3^(cell): None for boards that are not two planes."""
     grid = _grid(game, state)
     return None if grid is None else ternary_code(grid)
 
 
 def square_of(game: Game[Any], state: Any, action: int) -> tuple[int | None, int | None]:
-    """Return (row, column) of the cell that an action fills; (None, None) where a move is no cell."""
+    """Return (row, column) of the cell that an action fills; (None, None) where a move is not a cell."""
     before = _grid(game, state)
     if before is None:
         return None, None
@@ -379,14 +379,14 @@ def _options(url: URL) -> dict[str, Any]:
 
 @event.listens_for(Engine, "connect")
 def _check_references(connection: Any, _record: Any) -> None:
-    """Switch on SQLite's foreign keys, which are off unless asked for."""
+    """Enable SQLite's foreign keys, which are off by default."""
     if type(connection).__module__.startswith("sqlite3"):
         connection.execute("PRAGMA foreign_keys = ON")
 
 
 @event.listens_for(Engine, "handle_error")
 def _tell_damage(context: Any) -> None:
-    """Turn what goes wrong in a database itself (damaged, full, gone) into a StoreError; other errors stay."""
+    """Turn errors of the database itself (damaged, full, gone) into StoreError; others propagate."""
     error = context.sqlalchemy_exception
     if isinstance(error, OperationalError) or type(error) is DatabaseError:
         url = context.engine.url.render_as_string() if context.engine is not None else "the database"
@@ -394,12 +394,12 @@ def _tell_damage(context: Any) -> None:
 
 
 def _has_headers(connection: Connection) -> bool:
-    """Whether the table of games has the column, which version 0.1.0 did not write; the first game written adds it."""
+    """Whether the SQL table of games has the column, new since 0.1.0; the first write adds it."""
     return "headers" in {column["name"] for column in inspect(connection).get_columns(GameRow.__tablename__)}
 
 
 def _insert_new(connection: Connection, table: type[Base]) -> Any:
-    """Return an INSERT that passes over rows that are there already."""
+    """Return an INSERT that skips existing rows."""
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     return dialect.insert(table).on_conflict_do_nothing()
 
@@ -407,12 +407,12 @@ def _insert_new(connection: Connection, table: type[Base]) -> Any:
 def _insert_counted(
     connection: Connection, table: type[GameRow] | type[PositionRow], rows: Sequence[Mapping[str, Any]]
 ) -> int:
-    """Insert what is new and return how many rows that were; drivers' own counts do not know what was passed over."""
+    """Insert new rows and return their number; drivers' own counts ignore which rows were skipped."""
     return len(connection.scalars(_insert_new(connection, table).returning(table.id), list(rows)).all())
 
 
 def _ids(connection: Connection, table: type[Player] | type[Run], names: Sequence[str]) -> dict[str, int]:
-    """Return name -> id, making those that are not there."""
+    """Return name -> id, creating missing rows."""
     connection.execute(_insert_new(connection, table), [{"name": name} for name in names])
     rows = connection.execute(select(table.name, table.id).where(table.name.in_(names)))
     return {row.name: row.id for row in rows}
@@ -425,7 +425,7 @@ def _of_run(query: Any, run: str | None) -> Any:
 
 
 def _row(record: GameRecord, run_id: int, players: Mapping[str, int]) -> dict[str, Any]:
-    """Return a game's columns; RecordError if it does not replay to its end."""
+    """Return a game's columns; raise RecordError if it does not replay to its recorded end."""
     states = record.replay()
     game = record.make_game()
     won = record.winner in (Outcome.PLAYER_0, Outcome.PLAYER_1)
@@ -443,7 +443,7 @@ def _row(record: GameRecord, run_id: int, players: Mapping[str, int]) -> dict[st
 
 
 def _record(row: Any, names: Mapping[int, str]) -> GameRecord:
-    """Return the game of a row; RecordError if its moves are not the game that it tells."""
+    """Return the game of a row; raise RecordError if its moves and its other columns disagree."""
     try:
         parameters = parameters_of(json.loads(row.parameters))
         game = make_game(row.game, **parameters)

@@ -1,4 +1,4 @@
-"""One game as a record: all that is needed to tell it, count it and play it again."""
+"""One game as a record: everything needed to describe it, count it and replay it."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from board_envs.game import Game
 from board_envs.types import IllegalActionError, Outcome, PositionError, TextError
 
 FORMAT = 1
-"""Version of the records' form in files."""
+"""Version of the records' format in files."""
 _COLUMNS = ("game", "opening_number", "offender", "final", "start", "detail", "version")
-"""Fields that are a column of every table under their own names."""
+"""Fields stored as a column of the same name in the database and in Parquet."""
 
 
 _NUMBERS = {"seeds": 63, "opening": 31, "opening_number": 31, "actions": 31, "offender": 31, "winner": 31, "margin": 31}
-"""Fields of whole numbers, and the bits that every form (database, Parquet) has for them beside the sign."""
+"""Integer fields, and the bits without sign that every format (database, Parquet) has for them."""
 _SEVERAL: dict[str, Container[int]] = {"seeds": (2,), "opening": range(1 << 31), "actions": range(1 << 31)}
-"""Fields of several numbers, and how many these may be."""
+"""Fields of several numbers, and their maximum length."""
 _MOST_SECONDS = 1e15
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _REPR = reprlib.Repr()
@@ -32,14 +32,14 @@ _REPR.maxstring = 200
 
 
 class RecordError(TextError):
-    """A record that does not hold together: damaged, of another format, or not replaying to the same end."""
+    """An inconsistent record: damaged, of another format, or not replaying to its recorded end."""
 
 
 class Ending(str, Enum):
     """How a game ended.
 
     `FINISHED` by the rules; `ILLEGAL`, `CRASH` and `TIMEOUT` by a fault of one agent, who loses; `UNFINISHED` because
-    the cap on its length was reached, which is neither won nor drawn.
+    the maximum length was reached, neither won nor drawn.
     """
 
     FINISHED = "finished"
@@ -59,21 +59,21 @@ class GameRecord:
     Attributes:
         game: name of the game.
         parameters: its parameters.
-        agents: who sat at seat 0 (begins) and at seat 1.
-        seeds: what each agent was reset with.
-        opening: the first actions, chosen by lot before the agents took over.
-        opening_number: which opening of its match this is; both seats of an opening share the number.
-        actions: all actions, the opening's among them.
+        agents: names at seat 0 (moves first) and at seat 1.
+        seeds: the seed each agent was reset with.
+        opening: the first actions, played before the agents move.
+        opening_number: number of the opening in its match; paired games share it.
+        actions: all actions, including the opening's.
         ending: how it ended.
         offender: the seat whose fault ended it, -1 if none.
         winner: 0, 1, 2 for a draw, -1 for an unfinished game (the numbers of `board_envs.types.Outcome`).
         margin: player_0's points minus player_1's at the end, in the game's unit.
         final: the last position as text.
-        start: the position it began with as text; empty for the usual one.
-        detail: what the fault was; empty without one.
-        version: of board_envs, when it was played.
-        headers: what else the form that the game was read from states (date, event ...), to be written again.
-        seconds: thinking time of each seat; it differs between runs and takes no part in comparisons.
+        start: the first position as text; empty for the initial position.
+        detail: description of the fault; empty without one.
+        version: version of board_envs that played it.
+        headers: further data of the form that the game was read from (date, event ...), to be written again.
+        seconds: thinking time of each seat; it differs between runs and is ignored in comparisons.
 
     """
 
@@ -96,11 +96,11 @@ class GameRecord:
     seconds: tuple[float, float] = field(default=(0.0, 0.0), compare=False)
 
     def __post_init__(self) -> None:
-        """Raise RecordError for values of wrong types or beyond what every form can hold."""
+        """Raise RecordError for values of a wrong type or range."""
         for name in ("game", "final", "start", "detail", "version"):
             _check_text(name, getattr(self, name))
         if not isinstance(self.parameters, Mapping) or not all(isinstance(key, str) for key in self.parameters):
-            raise RecordError(f"a record's parameters are names with values, not {_short(self.parameters)}")
+            raise RecordError(f"a record's parameters must map names to values, not {_short(self.parameters)}")
         for name, bits in _NUMBERS.items():
             values = getattr(self, name)
             several = name in _SEVERAL
@@ -108,7 +108,7 @@ class GameRecord:
                 raise RecordError(f"a record's {name} cannot be {_short(values)}")
             for value in values if several else (values,):
                 if isinstance(value, bool) or not isinstance(value, int) or not -(1 << bits) <= value < 1 << bits:
-                    raise RecordError(f"a record's {name}: {_short(value)} is no integer of {bits + 1} bits")
+                    raise RecordError(f"a record's {name}: {_short(value)} is not an integer of {bits + 1} bits")
         for name in ("agents", "seconds"):
             values = getattr(self, name)
             if not isinstance(values, tuple) or len(values) != 2:
@@ -122,7 +122,7 @@ class GameRecord:
             raise RecordError(f"a record's {error}") from error
         for value in self.seconds:
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= _MOST_SECONDS:
-                raise RecordError(f"a record's seconds are from 0 to {_MOST_SECONDS:g}, not {_short(value)}")
+                raise RecordError(f"a record's seconds must be 0 to {_MOST_SECONDS:g}, not {_short(value)}")
         if not isinstance(self.ending, Ending):
             raise RecordError(f"a record's ending cannot be {_short(self.ending)}")
         if self.offender not in ((0, 1) if self.ending in FAULTS else (-1,)):
@@ -130,7 +130,7 @@ class GameRecord:
 
     @property
     def key(self) -> str:
-        """Text that is equal for two records exactly when they are the same game of the same plan."""
+        """Text that is equal for two records if and only if they are the same game of the same plan."""
         return task_key(self)
 
     @classmethod
@@ -147,12 +147,12 @@ class GameRecord:
         fault: tuple[Ending, int] | None = None,
         **others: Any,
     ) -> GameRecord:
-        """Record a game that was played; how it ended, its winner and its margin follow from the last position.
+        """Create the record of a game; ending, winner and margin follow from the last position.
 
         Args:
             game: the game.
             actions: all actions.
-            state: where they led to.
+            state: the state after them.
             agents: see the class, as for `seeds`, `opening` and `opening_number`.
             opening: see the class.
             seeds: see the class.
@@ -191,7 +191,7 @@ class GameRecord:
         winner: int,
         margin: int,
     ) -> GameRecord:
-        """Return the record of a table's row, see `to_columns`; RecordError if a column does not read."""
+        """Return the record of a row, see `to_columns`; raise RecordError for an invalid column."""
         try:
             actions = tuple(actions)
             return cls(
@@ -204,16 +204,16 @@ class GameRecord:
                 ending=Ending(row["ending"]),
                 winner=winner,
                 margin=margin,
-                headers=headers_of(json.loads(row.get("headers") or "{}")),  # version 0.1.0 wrote none
+                headers=headers_of(json.loads(row.get("headers") or "{}")),  # absent in version 0.1.0
                 seconds=(row["seconds_0"], row["seconds_1"]),
             )
         except RecordError:
             raise
         except (KeyError, ValueError, TypeError, RecursionError) as error:
-            raise RecordError(f"a row that is no game record ({error})") from error
+            raise RecordError(f"not the row of a game record ({error})") from error
 
     def to_columns(self) -> dict[str, Any]:
-        """Return what all tables of records (database, Parquet) have as columns under the same names."""
+        """Return the columns common to the database and Parquet, by name."""
         return {name: getattr(self, name) for name in _COLUMNS} | {
             "parameters": json.dumps(dict(self.parameters), sort_keys=True),
             "seed_0": self.seeds[0],
@@ -228,19 +228,19 @@ class GameRecord:
     def to_json(self) -> str:
         """Write the record as one line of JSON, with a checksum."""
         data = asdict(self) | {"format": FORMAT, "ending": self.ending.value}
-        if not self.headers:  # so that versions that know none read the line
+        if not self.headers:  # so that older versions can read the line
             del data["headers"]
         return json.dumps(data | {"crc32": _checksum(data)}, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, line: str) -> GameRecord:
-        """Read what `to_json` wrote; RecordError says what is wrong with it."""
+        """Parse a line written by `to_json`; raise RecordError if it is invalid."""
         try:
             data = json.loads(line)
             checksum = data.pop("crc32")
             format_, found = data.get("format"), _checksum(data)
         except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
-            raise RecordError(f"no game record: {line[:60]!r}") from error
+            raise RecordError(f"not a game record: {line[:60]!r}") from error
         if format_ != FORMAT:
             raise RecordError(f"a game record of format {_short(format_)}; this version reads {FORMAT}")
         if checksum != found:
@@ -257,14 +257,14 @@ class GameRecord:
             raise RecordError(f"a game record with a wrong field ({error}): {line[:60]!r}") from error
 
     def make_game(self) -> Game[Any]:
-        """Return the game that was played; RecordError if there is no such game."""
+        """Return the game that was played; raise RecordError if it does not exist."""
         try:
             return board_envs.make_game(self.game, **self.parameters)
         except (ValueError, TypeError) as error:
-            raise RecordError(f"a record of a game that is not offered: {error}") from error
+            raise RecordError(f"a record of an unknown game: {error}") from error
 
     def replay(self) -> list[Any]:
-        """Return all states from the first to the last; RecordError if the record is not a game by the rules."""
+        """Return all states from the first to the last; raise RecordError if the moves break the rules."""
         game = self.make_game()
         try:
             start = game.parse(self.start) if self.start else None
@@ -278,7 +278,7 @@ class GameRecord:
         return states
 
     def check_end(self, game: Game[Any], state: Any) -> None:
-        """Raise RecordError if `state`, which the moves lead to, is not the end that the record tells."""
+        """Raise RecordError if `state`, reached by the moves, is not the recorded end."""
         if game.format(state) != self.final:
             raise RecordError(
                 f"a record of {self.game} ends in {_short(self.final)} but replays to {game.format(state)!r}"
@@ -290,21 +290,21 @@ class GameRecord:
         else:
             winner = 1 - self.offender
         if winner != self.winner:
-            raise RecordError(f"a record of {self.game} names winner {self.winner}, its moves say {winner}")
+            raise RecordError(f"a record of {self.game} states winner {self.winner}, its moves give {winner}")
         if self.ending not in FAULTS and game.is_terminal(state) is not (self.ending is Ending.FINISHED):
-            raise RecordError(f"a record of {self.game} is {self.ending.value}, its moves say otherwise")
+            raise RecordError(f"a record of {self.game} states {self.ending.value}, its moves contradict that")
         if self.actions[: len(self.opening)] != self.opening:
             raise RecordError(
                 f"the actions of a record of {self.game} do not begin with its opening {_short(self.opening)}"
             )
         if game.margin(state) != self.margin:
             raise RecordError(
-                f"a record of {self.game} tells a margin of {self.margin}, its moves one of {game.margin(state)}"
+                f"a record of {self.game} states margin {self.margin}, its moves give {game.margin(state)}"
             )
 
 
 def task_key(task: Any) -> str:
-    """Return what identifies a planned or played game: game, agents, seeds, opening, start."""
+    """Return the identity of a planned or played game: game, agents, seeds, opening, start."""
     return json.dumps(
         [
             task.game,
@@ -325,14 +325,14 @@ def _checksum(data: Mapping[str, Any]) -> int:
 
 
 def parameters_of(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a game's parameters as they were before they went through JSON, which knows no tuples."""
+    """Return a game's parameters as they were before JSON, which has no tuples."""
     return {key: _tuples(value) for key, value in data.items()}
 
 
 def headers_of(data: Any) -> dict[str, str]:
-    """Return a record's headers; TypeError if they are no mapping of texts to texts."""
+    """Return a record's headers; raise TypeError if they are not a mapping of strings to strings."""
     if not isinstance(data, Mapping) or not all(isinstance(part, str) for pair in data.items() for part in pair):
-        raise TypeError(f"headers are texts by name, not {data!r}")
+        raise TypeError(f"headers must map strings to strings, not {data!r}")
     return dict(data)
 
 
@@ -342,9 +342,9 @@ def _tuples(value: Any) -> Any:
 
 def _check_text(name: str, value: Any) -> None:
     if not isinstance(value, str) or _SURROGATE.search(value):
-        raise RecordError(f"a record's {name}: {_short(value)} is no text that UTF-8 can hold")
+        raise RecordError(f"a record's {name}: {_short(value)} cannot be encoded as UTF-8")
 
 
 def _short(value: Any) -> str:
-    """Return a value for a message; what a file holds may be of any size."""
+    """Return a value for a message, shortened: values from a file may have any size."""
     return _REPR.repr(value)

@@ -1,9 +1,9 @@
 """Records as a Minari dataset, for offline reinforcement learning (extra "minari").
 
 An episode is a game of the self-play environment (``opponent=None``): every action is the mover's, the observation is
-what the seat to move sees, the reward is that of the seat that has just moved. A game that ended by the rules is
-terminated, any other truncated. ``infos["action_mask"]`` is int8 (steps + 1, n). Each episode's metadata hold the whole
-record, so that a dataset gives back the very games that it was made of.
+that of the seat to move, the reward that of the seat that has just moved. A game that ended by the rules is
+terminated, any other truncated. ``infos["action_mask"]`` is int8 (steps + 1, n). The metadata contain the whole
+record, so that reading a dataset gives the original games.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from board_envs.registry import camel_name
 from board_envs.types import MissingExtraError
 
 PREFIX = "minari:"
-"""What a dataset's id follows where records are read or written: ``minari:GAME/NAME-v0``."""
+"""Prefix of a dataset's id where records are read or written: ``minari:GAME/NAME-v0``."""
 
 
 def read(source: str) -> Iterator[GameRecord]:
-    """Yield the games of a local dataset; RecordError where actions and record differ, or nothing is there."""
+    """Yield the games of a local dataset; raise RecordError if it does not exist, or actions and record differ."""
     minari, name = _minari(), _dataset_id(source)
     if name not in minari.list_local_datasets():
-        raise RecordError(f"{source}: there is no local Minari dataset of this id")
+        raise RecordError(f"{source}: no local Minari dataset with this id")
     dataset = minari.load_dataset(name)
     for episode in dataset.iterate_episodes():
         (metadata,) = dataset.storage.get_episode_metadata([episode.id])
         if "record" not in metadata:
-            raise RecordError(f"{source}, episode {episode.id}: it holds no game record")
+            raise RecordError(f"{source}, episode {episode.id}: it contains no game record")
         record = GameRecord.from_json(str(metadata["record"]))
         if record.actions != tuple(episode.actions.tolist()):
             raise RecordError(f"{source}, episode {episode.id}: its actions are not those of its record")
@@ -40,15 +40,15 @@ def read(source: str) -> Iterator[GameRecord]:
 
 
 def write(target: str, records: list[GameRecord]) -> None:
-    """Make a local dataset of games of one game and size; RecordError if that cannot be."""
+    """Create a local dataset of games of one game and size; raise RecordError if that is impossible."""
     minari, name = _minari(), _dataset_id(target)
     if name in minari.list_local_datasets():
-        raise RecordError(f"{target}: there is a local Minari dataset of this id already")
+        raise RecordError(f"{target}: a local Minari dataset with this id exists")
     games = {record.make_game() for record in records}
     if len(games) != 1:
-        raise RecordError(f"{target}: a dataset holds games of one game and size, not of {len(games)}")
+        raise RecordError(f"{target}: a dataset contains games of one game and size, not of {len(games)}")
     if any(not record.actions for record in records):
-        raise RecordError(f"{target}: a game without a single move is no episode")
+        raise RecordError(f"{target}: a game without moves cannot be an episode")
     game = games.pop()
     env = gymnasium.make(f"board_envs/{camel_name(game.name)}-v0", opponent=None, **dict(game.parameters))
     try:
@@ -86,7 +86,7 @@ def _episode(minari: Any, number: int, record: GameRecord) -> Any:
 
 
 def _dataset_id(target: str) -> str:
-    """Return the id behind the prefix; RecordError if Minari takes none of that form."""
+    """Return the id behind the prefix; raise RecordError if Minari does not accept it."""
     _minari()
     from minari.dataset.minari_dataset import parse_dataset_id
 

@@ -1,4 +1,4 @@
-"""Games in the forms that players exchange (see `board_envs.forms`), as records and back."""
+"""Convert between records and common exchange forms (see `board_envs.forms`)."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from board_envs.game import Game
 from board_envs.types import Outcome, PositionError
 
 VALUE = "value"
-"""Header of a record for the exact value, in the mover's view, that its form states of the last position."""
+"""Header of a record for the exact value of the last position, in the mover's view, stated by its form."""
 _NUMBER = re.compile(r"-?[0-9]{1,9}(?:\.[0-9]{1,9})?", re.ASCII)
 
 
 class Remark(NamedTuple):
-    """Something about a piece of a file that the reader should know.
+    """A remark on a part of a file.
 
     Attributes:
-        line: where it begins in its file, from 1 (in a binary file: the game's number).
-        kind: "unfinished", "result" (the moves lead to another one than the file states), "odd", or "left out".
-        text: what it is.
+        line: its first line in the file, from 1 (in a binary file: the game's number).
+        kind: "unfinished", "result" (the moves lead to a different result than stated), "odd", or "left out".
+        text: the remark.
 
     """
 
@@ -41,13 +41,13 @@ def import_games(
 
     Args:
         source: the file, in any form of the game.
-        game: what was played.
-        report: called with what is wrong with a piece. What does not read, and positions without moves, are left out;
-            unfinished games and games whose moves lead to another result than the file states are kept.
-        form: the only form to read; None finds it.
+        game: the game.
+        report: called with each remark. Unreadable parts, and positions without moves, are left out;
+            unfinished games, and games whose moves lead to a different result than stated, are kept.
+        form: the form of the file; None detects it.
 
     Raises:
-        RecordError: the file is none of the form.
+        RecordError: the file does not have the form.
 
     """
     try:
@@ -55,7 +55,7 @@ def import_games(
             if item.error:
                 report(Remark(item.line, "left out", item.error))
             elif not item.actions and item.start is None and not item.players:
-                report(Remark(item.line, "left out", "a position, no game"))
+                report(Remark(item.line, "left out", "a position, not a game"))
             else:
                 yield item.form, record_of(game, item, number, report)
     except PositionError as error:
@@ -63,7 +63,7 @@ def import_games(
 
 
 def record_of(game: Game[Any], item: Item, number: int, report: Callable[[Remark], None]) -> GameRecord:
-    """Return an item as a record; what its moves do not bear out goes to `report` and into the record's `detail`."""
+    """Return an item as a record; contradictions with its moves go to `report` and into the record's `detail`."""
     state = item.state
     over = game.is_terminal(state)
     winner, margin = int(game.winner(state)), game.margin(state)
@@ -99,7 +99,7 @@ def _result(winner: int | None) -> str:
 
 
 def item_of(record: GameRecord) -> Item:
-    """Return a record as an item to write; RecordError if it does not replay to its own end."""
+    """Return a record as an item to write; raise RecordError if it does not replay to its recorded end."""
     states = record.replay()
     headers = dict(record.headers)
     stated = headers.pop(VALUE) if _NUMBER.fullmatch(headers.get(VALUE, "")) else None
@@ -116,24 +116,24 @@ def item_of(record: GameRecord) -> Item:
 
 
 def export_games(target: str | Path, records: Iterable[GameRecord], form: str, *, overwrite: bool = False) -> int:
-    """Write records in a form, the file whole or not at all; return how many.
+    """Write records in a form, atomically; return their number.
 
     Args:
-        target: the file. One that reads in this form is replaced; of those written beside it (names) none.
+        target: the file. A file of this form is replaced; files written beside it (names) must not exist.
         records: games of one game and size; each is replayed.
         form: the form's name.
-        overwrite: replace a file that does not read in this form, too.
+        overwrite: also replace a file of another kind.
 
     Raises:
-        RecordError: the records are of several games or sizes, or the form cannot say one of them (it is named).
-        SpecError: the game has no such form, or it is not written.
-        OSError: the file cannot be written (FileExistsError: it is of another kind); it is named and left as it was.
+        RecordError: the records are of several games or sizes, or the form cannot express one of them (it is named).
+        SpecError: the game has no such form, or the form is read-only.
+        OSError: the file cannot be written (FileExistsError: it is of another kind); it is named and unchanged.
 
     """
     kept = list(records)
     games = {record.make_game() for record in kept}
     if len(games) != 1:
-        raise RecordError(f"{target}: a file of form {form} holds games of one game and size, not of {len(games)}")
+        raise RecordError(f"{target}: a file of form {form} contains games of one game and size, not of {len(games)}")
     game = games.pop()
     chosen = find_form(game, form)
     ours = None if overwrite else _reads_as(game, form)
@@ -151,7 +151,7 @@ def export_games(target: str | Path, records: Iterable[GameRecord], form: str, *
 
 
 def _reads_as(game: Game[Any], form: str) -> Callable[[Path], bool]:
-    """Return a function that tells whether all of a file reads in a form."""
+    """Return a function that checks whether a whole file has a form."""
 
     def check(path: Path) -> bool:
         try:
@@ -163,11 +163,11 @@ def _reads_as(game: Game[Any], form: str) -> Callable[[Path], bool]:
 
 
 def _write_files(target: Path, contents: Mapping[str, bytes], own: str, ours: Callable[[Path], bool] | None) -> None:
-    """Write a file and those that belong beside it; RecordError, and nothing is written, if others are there."""
+    """Write a file and its companions; if a different companion exists, raise RecordError and write nothing."""
     files = {target if ending == own else target.with_suffix(ending): data for ending, data in contents.items()}
     for path, data in files.items():
         if path != target and path.exists() and path.read_bytes() != data:
-            raise RecordError(f"{path} is there already, and {target} needs another; choose another name")
+            raise RecordError(f"{path} exists with other contents than {target} needs; choose another name")
     for path, data in files.items():
         write_whole(path, partial(_write_bytes, data), ours=ours if path == target else None)
 

@@ -1,7 +1,7 @@
-"""The source's questions to the database as ready queries, and more of their kind.
+"""Predefined queries on the database: those of the source document, and more.
 
-Each function returns what a `Store` runs; `QUERIES` names them for the command line. The source's own three: who
-won how often, mean final score, positions analysed deeper than n.
+Each function returns what a `Store` runs; `QUERIES` names them for the command line. The source's own three: games
+won by a player, mean final score, positions analysed deeper than n.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _DRAWN = int(Outcome.DRAW)
 
 
 def wins(player: str) -> Executable:
-    """How many games a player has won."""
+    """Number of games won by a player."""
     return (
         select(func.count().label("wins"))
         .select_from(GameRow)
@@ -34,7 +34,7 @@ def wins(player: str) -> Executable:
 
 
 def mean_score(player: str) -> Executable:
-    """The mean final score of a player's games, in the player's own view, faults and unfinished games left out."""
+    """The mean final score of a player's games, in the player's view, without faults and unfinished games."""
     own = case((First.name == player, GameRow.score), else_=-GameRow.score)
     return _with_players(select(func.avg(cast(own, Float)).label("mean_score"), func.count().label("games"))).where(
         or_(First.name == player, Second.name == player), First.id != Second.id, GameRow.ending == "finished"
@@ -42,7 +42,7 @@ def mean_score(player: str) -> Executable:
 
 
 def results() -> Executable:
-    """Games, wins, draws and losses of every player with each seat, unfinished games left out."""
+    """Games, wins, draws and losses of every player at each seat, without unfinished games."""
 
     def of_seat(seat: int) -> Any:
         player = (GameRow.player_0_id, GameRow.player_1_id)[seat]
@@ -66,7 +66,7 @@ def results() -> Executable:
 
 
 def head_to_head(player: str, other: str) -> Executable:
-    """Two players' games with each other: how many each won, how many were drawn."""
+    """Two players' games with each other: wins of each, and draws."""
     return _with_players(
         select(
             func.count().label("games"),
@@ -82,17 +82,17 @@ def head_to_head(player: str, other: str) -> Executable:
 
 
 def drawn() -> Executable:
-    """Drawn games: nobody is their winner."""
+    """Drawn games."""
     return _listed().where(GameRow.winner_id.is_(None), GameRow.outcome == _DRAWN).order_by(GameRow.id)
 
 
 def faults() -> Executable:
-    """Games that an illegal move, a crash or a timeout ended, and whose fault it was."""
+    """Games that ended by an illegal move, a crash or a timeout, with the offender."""
     return _listed(GameRow.ending, GameRow.offender, GameRow.detail).where(GameRow.offender >= 0).order_by(GameRow.id)
 
 
 def highest_scores(count: int = 10) -> Executable:
-    """The games won by most."""
+    """The games with the largest margins."""
     return _listed().order_by(func.abs(GameRow.score).desc(), GameRow.id).limit(count)
 
 
@@ -107,7 +107,7 @@ def shortest(count: int = 10) -> Executable:
 
 
 def duplicates() -> Executable:
-    """Courses of a game that came up more than once between the same players."""
+    """Games with identical moves between the same players."""
     times = func.count().label("times")
     return (
         _with_players(select(First.name.label("player_0"), Second.name.label("player_1"), GameRow.moves, times))
@@ -118,7 +118,7 @@ def duplicates() -> Executable:
 
 
 def thinking_time() -> Executable:
-    """Seconds that each player has thought in all, and a game."""
+    """Thinking time of each player, in total and per game, in seconds."""
 
     def of_seat(seat: int) -> Any:
         player = (GameRow.player_0_id, GameRow.player_1_id)[seat]
@@ -144,12 +144,12 @@ def deeper_than(depth: int) -> Executable:
 
 
 def analyses_of(code: int) -> Executable:
-    """Everything known about the board with a code."""
+    """All analyses of the board with a code."""
     return _analysed().where(PositionRow.code == code).order_by(PositionRow.depth.desc(), PositionRow.id)
 
 
 def best_squares(code: int) -> Executable:
-    """The squares found best on the board with a code, and how often."""
+    """The best squares on the board with a code, with their counts."""
     times = func.count().label("times")
     return (
         select(PositionRow.row, PositionRow.column, PositionRow.move, times)
@@ -160,7 +160,7 @@ def best_squares(code: int) -> Executable:
 
 
 def mean_evaluations() -> Executable:
-    """How many positions each analyst has judged, and their mean evaluation, by the player to move."""
+    """Number of positions analysed by each analyst, and their mean evaluation, by the player to move."""
     return (
         select(
             PositionRow.analyst,
@@ -201,7 +201,7 @@ QUERIES: dict[str, Callable[..., Executable]] = {
     "mean-evaluations": mean_evaluations,
     "runs": runs,
 }
-"""Name -> function that makes the query; its parameters are texts and whole numbers."""
+"""Name -> function that makes the query; its parameters are strings and integers."""
 
 
 def _count_if(condition: ColumnElement[bool]) -> ColumnElement[int]:

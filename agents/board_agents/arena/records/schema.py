@@ -1,8 +1,8 @@
-"""Tables of the game database: players, games and analysed positions, as in the source, and the runs they come from.
+"""SQL tables of the game database: players, games and analysed positions, as in the source, and runs.
 
 Source: "Jeu de Reversi" (EPITA entrance exam 2024): ``joueurs`` (idJoueur and personal fields), ``parties`` (idPartie,
 joueurs_idJ1 who has black, joueurs_idJ2, joueurs_idGagnant, score) and ``plateaux`` (id, parties_idPartie, codePlateau,
-profondeur, evaluation, joueurActif, caseX, caseY). Each column below names the source's beside it.
+profondeur, evaluation, joueurActif, caseX, caseY). A comment beside each column gives the source's name.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _DIGITS = len(str(CODE_LIMIT - 1))
 
 
 class ExactCode(TypeDecorator[int]):
-    """A board's code, 0 <= code < 3^64, kept exactly: it needs 102 bits, more than any integer column has.
+    """A board's code, 0 <= code < 3^64, stored exactly: it needs 102 bits, more than an integer column has.
 
-    PostgreSQL keeps it as NUMERIC(31, 0). SQLite would round a number of that size, so there it is a text of 31 digits
-    with leading zeros, which compares and sorts as the number does.
+    PostgreSQL stores it as NUMERIC(31, 0). SQLite would round it, so there it is a text of 31 digits
+    with leading zeros, which compares and sorts like the number.
     """
 
     impl = String(_DIGITS)
@@ -42,16 +42,16 @@ class ExactCode(TypeDecorator[int]):
         return dialect.type_descriptor(String(_DIGITS))
 
     def process_bind_param(self, value: Any, dialect: Any) -> Any:
-        """Turn a code into what the column holds; ValueError if it is none."""
+        """Convert a code to the column's type; raise ValueError for an invalid one."""
         if value is None:
             return None
         code = int(value)
         if code != value or not 0 <= code < CODE_LIMIT:
-            raise ValueError(f"the code of a board is an integer from 0 to 3^64 - 1, not {value!r}")
+            raise ValueError(f"a board's code must be an integer from 0 to 3^64 - 1, not {value!r}")
         return Decimal(code) if dialect.name == "postgresql" else str(code).zfill(_DIGITS)
 
     def process_result_value(self, value: Any, dialect: Any) -> int | None:
-        """Turn what the column holds into a code."""
+        """Convert a column's value to a code."""
         return None if value is None else int(value)
 
 
@@ -60,11 +60,11 @@ def _now() -> datetime:
 
 
 class Base(DeclarativeBase):
-    """Base of the tables."""
+    """Base class of the SQL tables."""
 
 
 class Meta(Base):
-    """Facts about the database itself: its schema version."""
+    """Metadata of the database: its schema version."""
 
     __tablename__ = "meta"
     key: Mapped[str] = mapped_column(String(40), primary_key=True)
@@ -82,7 +82,7 @@ class Player(Base):
 
 
 class Run(Base):
-    """What games were played for: a tournament, a match, an import. Its name is what a stopped run resumes by."""
+    """A tournament, a match or an import; a stopped run resumes by its name."""
 
     __tablename__ = "runs"
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -102,19 +102,21 @@ class GameRow(Base):
     )
     id: Mapped[int] = mapped_column(primary_key=True)  # idPartie
     run_id: Mapped[int] = mapped_column(ForeignKey("runs.id"))
-    key: Mapped[str] = mapped_column(String(64))  # SHA-256 of what was planned: the same game of a run is kept once
+    key: Mapped[str] = mapped_column(String(64))  # SHA-256 of the planned game: stored once per run
     game: Mapped[str] = mapped_column(String(40))
     parameters: Mapped[str] = mapped_column(Text)  # JSON, keys sorted
-    player_0_id: Mapped[int] = mapped_column(ForeignKey("players.id"))  # joueurs_idJ1: begins, has black
+    player_0_id: Mapped[int] = mapped_column(ForeignKey("players.id"))  # joueurs_idJ1: moves first, black
     player_1_id: Mapped[int] = mapped_column(ForeignKey("players.id"))  # joueurs_idJ2
-    winner_id: Mapped[int | None] = mapped_column(ForeignKey("players.id"))  # joueurs_idGagnant; none drawn, unfinished
+    winner_id: Mapped[int | None] = mapped_column(
+        ForeignKey("players.id")
+    )  # joueurs_idGagnant; NULL: drawn or unfinished
     outcome: Mapped[int]  # 0, 1: the seat that won; 2 drawn; -1 unfinished
     score: Mapped[int]  # of the final board: player_0's points minus player_1's
     ending: Mapped[str] = mapped_column(String(20))
-    offender: Mapped[int]  # the seat whose fault ended the game, -1 none
+    offender: Mapped[int]  # the seat whose fault ended the game, -1 if none
     detail: Mapped[str] = mapped_column(Text)
-    start: Mapped[str] = mapped_column(Text)  # position as text, empty for the usual one
-    moves: Mapped[str] = mapped_column(Text)  # in the game's notation, the opening's among them
+    start: Mapped[str] = mapped_column(Text)  # position as text, empty for the initial position
+    moves: Mapped[str] = mapped_column(Text)  # in the game's notation, including the opening's
     plies: Mapped[int]
     opening_plies: Mapped[int]
     opening_number: Mapped[int]
@@ -123,8 +125,8 @@ class GameRow(Base):
     seed_1: Mapped[int] = mapped_column(BigInteger)
     seconds_0: Mapped[float]  # thinking time
     seconds_1: Mapped[float]
-    version: Mapped[str] = mapped_column(String(40))  # of board_envs, when it was played
-    headers: Mapped[str] = mapped_column(Text, server_default="{}")  # JSON; version 0.1.0 wrote none
+    version: Mapped[str] = mapped_column(String(40))  # of board_envs that played it
+    headers: Mapped[str] = mapped_column(Text, server_default="{}")  # JSON; absent in version 0.1.0
 
 
 class PositionRow(Base):
@@ -139,12 +141,12 @@ class PositionRow(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     game_id: Mapped[int] = mapped_column(ForeignKey("games.id"))  # parties_idPartie
     ply: Mapped[int]  # moves played before it
-    code: Mapped[int | None] = mapped_column(ExactCode)  # codePlateau; none where the board is not of three values
+    code: Mapped[int | None] = mapped_column(ExactCode)  # codePlateau; NULL where a cell has other than three values
     position: Mapped[str] = mapped_column(Text)  # as text
     analyst: Mapped[str] = mapped_column(String(400))  # spec of the agent or oracle
     exact: Mapped[bool]  # proven value rather than an estimate
-    depth: Mapped[int | None]  # profondeur: plies looked ahead; none for an oracle
-    evaluation: Mapped[float]  # in player_0's view, as the source has it
+    depth: Mapped[int | None]  # profondeur: search depth in plies; NULL for an oracle
+    evaluation: Mapped[float]  # in player_0's view, as in the source
     active: Mapped[int]  # joueurActif: 1 player_0, -1 player_1
     row: Mapped[int | None]  # caseX of the best move, from 0 at the top
     column: Mapped[int | None]  # caseY, from 0 at the left

@@ -1,15 +1,15 @@
-"""Records in other forms: text transcripts, JSON lines, Parquet, Minari datasets, databases; by a target's name.
+"""Read and write records as transcripts, JSON lines, Parquet, Minari datasets or databases, by a target's name.
 
 | target | form |
 | --- | --- |
-| ``games.txt`` | transcripts, for people and other programs; a transcript written by hand needs only game and moves |
+| ``games.txt`` | transcripts, for people and other programs; only game and moves are required |
 | ``games.jsonl`` | one line of JSON a game, with a checksum |
-| ``games.parquet`` | a table, for pandas, polars, DuckDB ... (extra "records") |
+| ``games.parquet`` | a data frame, for pandas, polars, DuckDB ... (extra "records") |
 | ``games.db``, ``postgresql://...`` | a database (extra "records") |
 | ``minari:name-v0`` | a dataset for offline reinforcement learning (extra "minari") |
 
-Whatever is read is replayed: a record that does not reach its own end is refused. Lines of JSON (a saved game) are
-known by their first bytes, whatever the file's name.
+Every record read is replayed, and rejected if it does not reach its recorded end. JSON lines (a saved game) are
+recognised by their first bytes, whatever the file's name.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ def read_records(source: str, run: str | None = None) -> Iterator[GameRecord]:
 
     Args:
         source: see this module's table.
-        run: of a database, this run only.
+        run: from a database, only this run.
 
     Raises:
-        RecordError: a record is damaged or does not replay to its own end (it is named), or nothing reads this form.
+        RecordError: a record is damaged or does not replay to its recorded end, or the format is unknown.
 
     """
     if is_database(source):
@@ -47,7 +47,7 @@ def read_records(source: str, run: str | None = None) -> Iterator[GameRecord]:
             yield from store.records(run)
         return
     if _is_lines(source):
-        yield from _read_lines(source)  # which replays them
+        yield from _read_lines(source)  # replays them
         return
     form = _form(source)
     number = 0
@@ -60,20 +60,20 @@ def read_records(source: str, run: str | None = None) -> Iterator[GameRecord]:
 
 
 def write_records(target: str, records: Iterable[GameRecord], run: str = "import", *, overwrite: bool = False) -> int:
-    """Write records; a file is written whole or not at all, a database is added to.
+    """Write records; a file is written atomically, to a database they are added.
 
     Args:
-        target: see this module's table. A file of records of the same form is replaced.
-        records: what to write; each is replayed.
+        target: see this module's table. A file of records of the same format is replaced.
+        records: the records; each is replayed.
         run: in a database, the run's name.
-        overwrite: replace a file of another kind, too.
+        overwrite: also replace a file of another kind.
 
     Returns:
-        how many games were written (in a database: that were new).
+        number of games written (in a database: of new games).
 
     Raises:
-        RecordError: a record does not replay to its own end; nothing is written (in a database: not its batch).
-        OSError: the file cannot be written (FileExistsError: it is of another kind); it is named and left as it was.
+        RecordError: a record does not replay to its recorded end; nothing is written (in a database: not its batch).
+        OSError: the file cannot be written (FileExistsError: it is of another kind); it is named and unchanged.
 
     """
     if is_database(target):
@@ -94,7 +94,7 @@ def write_records(target: str, records: Iterable[GameRecord], run: str = "import
 
 
 _Ours: TypeAlias = Callable[[Path], bool] | None
-"""Whether a file is of the form that is to be written; None: it does not matter."""
+"""Return a check that a file has the format to be written; None: any file may be replaced."""
 
 
 class _Form(NamedTuple):
@@ -109,7 +109,7 @@ def _form(target: str) -> _Form:
     suffix = Path(target).suffix
     if suffix not in _FORMS:
         raise RecordError(
-            f"{target}: records are kept in {', '.join(_FORMS)}, .db (SQLite), postgresql://... and {minari.PREFIX}..."
+            f"{target}: unknown format; known: {', '.join(_FORMS)}, .db (SQLite), postgresql://..., {minari.PREFIX}..."
         )
     return _FORMS[suffix]
 
@@ -118,7 +118,7 @@ def _form(target: str) -> _Form:
 
 
 def _is_lines(source: str) -> bool:
-    """Whether a file holds lines of JSON: by its name, or a saved game (see `board-envs play`) by its first bytes."""
+    """Whether a file contains JSON lines: by its name, or a saved game (see `board-envs play`) by its first bytes."""
     path = Path(source)
     return path.suffix == ".jsonl" or (path.is_file() and is_record_file(path))
 
@@ -129,7 +129,7 @@ def _write_dataset(target: str, records: list[GameRecord], _ours: _Ours) -> None
 
 def _read_lines(source: str) -> list[GameRecord]:
     if not Path(source).exists():
-        raise RecordError(f"{source}: there is no such file")
+        raise RecordError(f"{source}: no such file")
     return RecordFile(Path(source)).read(mend=False)
 
 
@@ -162,7 +162,7 @@ def write_transcript(record: GameRecord) -> str:
         "final": _quoted(record.final),
         "version": _quoted(record.version),
         "headers": json.dumps(dict(record.headers)) if record.headers else "",
-        "moves": moves,  # last, so that moves that were cut off do not reach the end told
+        "moves": moves,  # last, so that a truncated text does not reach the stated end
     }
     return "".join(f"{key}: {value}\n" for key, value in values.items() if value != "" or key == "moves")
 
@@ -173,18 +173,18 @@ _RESULTS = {0: "1-0", 1: "0-1", 2: "1/2-1/2", -1: "*"}
 def read_transcript(text: str) -> GameRecord:
     """Return the game of lines "key: value".
 
-    Only "game" and "moves" must be there: a game whose moves end it is finished, any other is unfinished, and whatever
-    else is told is checked against them by `GameRecord.replay`.
+    Only "game" and "moves" are required: a game whose moves end it is finished, any other is unfinished. All other
+    entries are checked against them by `GameRecord.replay`.
 
     Raises:
-        RecordError: a line or a move does not read.
+        RecordError: a line or a move is invalid.
 
     """
     values = {}
     for line in text.splitlines():
         key, colon, value = line.partition(":")
         if not colon or key.strip() not in _KEYS:
-            raise RecordError(f"{line!r} is no line of a transcript; they are: {', '.join(_KEYS)}")
+            raise RecordError(f"{line!r} is not a line of a transcript; keys: {', '.join(_KEYS)}")
         values[key.strip()] = _unquoted(value.strip())
     for key in ("game", "moves"):
         if key not in values:
@@ -223,7 +223,7 @@ def _from_values(values: Mapping[str, str]) -> GameRecord:
         headers=headers_of(json.loads(values.get("headers", "{}"))),
         seconds=(float(seconds[0]), float(seconds[1])),
     )
-    stated: dict[str, Any] = {}  # what the text says itself; `GameRecord.replay` compares it with the moves
+    stated: dict[str, Any] = {}  # stated in the text; `GameRecord.replay` compares it with the moves
     if "ending" in values:
         ending, _, offender = values["ending"].partition(" of player_")
         stated |= {"ending": Ending(ending), "offender": int(offender) if offender else -1}
@@ -237,7 +237,7 @@ def _from_values(values: Mapping[str, str]) -> GameRecord:
 
 
 def _quoted(text: str) -> str:
-    """Return a text as it is, or in JSON's quotes where it would not fit a line or be mistaken for such."""
+    """Return a text, quoted as JSON if it has several lines or looks quoted itself."""
     if text.isprintable() and text == text.strip() and not text.startswith('"'):
         return text
     return json.dumps(text)
@@ -286,7 +286,7 @@ def _read_parquet(source: str) -> Iterator[GameRecord]:
     with _damage_named(source), pa.parquet.ParquetFile(source) as file:
         found = (file.schema_arrow.metadata or {}).get(b"board_envs")
         if found != str(FORMAT).encode():
-            raise RecordError(f"{source}: no table of game records of format {FORMAT}")
+            raise RecordError(f"{source}: not a Parquet table of game records of format {FORMAT}")
         for batch in file.iter_batches():
             for row in batch.to_pylist():
                 number += 1
@@ -323,7 +323,7 @@ def _from_row(row: Mapping[str, Any]) -> GameRecord:
 
 
 def _is_parquet(path: Path) -> bool:
-    """Whether a file is a table of game records."""
+    """Whether a file is a Parquet table of game records."""
     pa = _pyarrow()
     try:
         metadata = pa.parquet.read_schema(path).metadata

@@ -1,4 +1,4 @@
-"""Figures of a report, as SVG texts that need nothing else (extra "records")."""
+"""Figures of a report, as self-contained SVG (extra "records")."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WIN, _DRAW, _LOSS = "#2e7d4f", "#c9c9c9", "#d33c32"
 
 
 def figures(result: Result, quality: Mapping[str, QualityReport]) -> dict[str, str]:
-    """Return title -> SVG, those figures for which there is something to show.
+    """Return title -> SVG, for the figures that have data.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
@@ -28,7 +28,7 @@ def figures(result: Result, quality: Mapping[str, QualityReport]) -> dict[str, s
         from matplotlib import rc_context
     except ModuleNotFoundError as error:
         raise MissingExtraError("figures", "records") from error
-    with rc_context({"text.parse_math": False}):  # what stands between two "$" of a name is no formula
+    with rc_context({"text.parse_math": False}):  # a name between two "$" is not a formula
         drawn = {
             "Ratings with 95 % intervals": _ratings(result),
             "Results by seat": _seats(result),
@@ -52,7 +52,7 @@ def _ratings(result: Result) -> str:
             axes.plot([rating.rating], [place], "o", color=_COLOURS[0])
         for end, value, mark in ((low, rating.low, "<"), (high, rating.high, ">")):
             if not math.isfinite(value):
-                axes.plot([end], [place], mark, color=_COLOURS[0])  # an open end
+                axes.plot([end], [place], mark, color=_COLOURS[0])  # an unbounded end
     axes.set_yticks(range(len(rated)), [visible(rating.name) for rating in rated])
     axes.set_ylim(len(rated) - 0.5, -0.5)
     axes.set_xlabel("rating (Elo points)")
@@ -62,7 +62,7 @@ def _ratings(result: Result) -> str:
 
 def _seats(result: Result) -> str:
     rows = [
-        (f"{visible(standing.name)} {'begins' if seat == 0 else 'answers'}", tally)
+        (f"{visible(standing.name)} {'first' if seat == 0 else 'second'}", tally)
         for standing in result.standings
         for seat, tally in enumerate(standing.seats)
         if tally.decided
@@ -112,7 +112,7 @@ def _regret(quality: Mapping[str, QualityReport]) -> str:
 
 
 def _new(height: float) -> tuple[Any, Any]:
-    """Return a figure and its axes; nothing of matplotlib's windows is loaded."""
+    """Return a figure and its axes; matplotlib's window backends are not loaded."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, height), layout="constrained")
@@ -120,7 +120,7 @@ def _new(height: float) -> tuple[Any, Any]:
 
 
 def _svg(figure: Any) -> str:
-    """Return the figure's SVG element: the same bytes for the same data, texts as texts."""
+    """Return the figure's SVG element: the same bytes for the same data, text kept as text."""
     from matplotlib import rc_context
 
     out = io.StringIO()

@@ -1,4 +1,4 @@
-"""A report on recorded games: one HTML page that needs nothing else, or its numbers as JSON or CSV."""
+"""A report on recorded games: one self-contained HTML page, or its numbers as JSON or CSV."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from board_envs.random import Stream
 from board_envs.types import Outcome
 
 REPLAYED = 100
-"""Games that can be replayed on the page, unless asked otherwise."""
+"""Default number of games that can be replayed on the page."""
 is_report = begins_with(
     b'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta name="generator" content="board_envs">',
     b'{"format": "board-envs report ',
@@ -36,13 +36,13 @@ is_report = begins_with(
 )
 """Whether a file is a report: a page, or its numbers as JSON or CSV."""
 EXTREMES = 5
-"""How many of the longest and of the shortest games are listed."""
+"""Number of longest and of shortest games listed."""
 
 
 def report_data(
     game: Game[Any], records: Sequence[GameRecord], quality: Mapping[str, QualityReport] | None = None
 ) -> dict[str, Any]:
-    """Return all numbers of a report; NaN where there is nothing to count."""
+    """Return all numbers of a report; NaN where there is no data."""
     result = summarise(records)
     return {
         "format": "board-envs report 1",
@@ -59,7 +59,7 @@ def report_data(
 def report_csv(
     game: Game[Any], records: Sequence[GameRecord], quality: Mapping[str, QualityReport] | None = None
 ) -> str:
-    """Return one line an agent: rating, results by seat, faults, and the quality of its moves if that was judged."""
+    """Return one row per agent: rating, results by seat, faults, and move quality if evaluated."""
     result = summarise(records)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -85,8 +85,8 @@ def report_csv(
 
 
 def csv_text(text: str) -> str:
-    """Return a text as a cell that spreadsheets show and do not compute: "'" before what would begin a formula."""
-    text = visible(text)  # csv leaves a carriage return without quotes, and readers begin a line there
+    """Return a text as a cell that spreadsheets do not evaluate: prefix "'" where it would start a formula."""
+    text = visible(text)  # csv does not quote a carriage return, but readers start a new line there
     return "'" + text if text.startswith(("=", "+", "-", "@", "\t", "\n")) else text
 
 
@@ -103,18 +103,18 @@ def report_html(
     Args:
         game: the game.
         records: all games of the report, of this game.
-        quality: agent -> quality of its moves; None leaves that part out.
-        title: heading; the game's name unless given.
-        replayed: how many games can be replayed; the longest, the shortest and those with a fault come first.
+        quality: agent -> quality of its moves; None omits that section.
+        title: heading; default: the game's name.
+        replayed: number of games that can be replayed; the longest, the shortest and those with a fault come first.
 
     """
     result = summarise(records)
     chosen = choose_games(records, replayed)
     parts = [
         _section("Ratings", _ratings(result)),
-        _section("Every two agents", _cross_table(result)),
+        _section("Pairs", _cross_table(result)),
         _section("Seats", _seats(result)),
-        _section("Quality of the moves", _quality(quality)) if quality else "",
+        _section("Move quality", _quality(quality)) if quality else "",
         _section("Longest and shortest games", _extremes(records, chosen)),
         _section("Figures", "".join(_figure(*entry) for entry in figures(result, quality or {}).items())),
     ]
@@ -128,20 +128,20 @@ def report_html(
 
 
 def sample(records: Sequence[GameRecord], count: int) -> list[GameRecord]:
-    """Return so many of the records, drawn at random but always the same ones, in their order."""
+    """Return `count` of the records, chosen at random with a fixed seed, in their order."""
     stream = Stream.seeded(0)
     marks = {number: int(stream.bits()) for number in range(len(records))}
     return [records[number] for number in sorted(sorted(marks, key=lambda number: marks[number])[:count])]
 
 
 def by_length(records: Sequence[GameRecord]) -> list[int]:
-    """Return the numbers of the games that ended by the rules, shortest first, earlier ones first among equals."""
+    """Return the numbers of the games that ended by the rules, shortest first; ties by number."""
     finished = [number for number, record in enumerate(records) if record.ending.value == "finished"]
     return sorted(finished, key=lambda number: len(records[number].actions))
 
 
 def choose_games(records: Sequence[GameRecord], count: int) -> list[int]:
-    """Return the numbers of the games to replay: extremes and faults first, then the first ones; in order."""
+    """Return the numbers of the games to replay: extremes and faults, then the first ones; sorted."""
     if count >= len(records):
         return list(range(len(records)))
     lengths = by_length(records)
@@ -151,9 +151,9 @@ def choose_games(records: Sequence[GameRecord], count: int) -> list[int]:
 
 
 def replay_data(game: Game[Any], records: Sequence[GameRecord], chosen: Sequence[int]) -> dict[str, Any]:
-    """Return what the page needs to show games as pictures.
+    """Return the data from which the page draws the games.
 
-    Every different shape is there once; a position is the list of its shapes' numbers.
+    Each distinct shape is stored once; a position is a list of shape numbers.
     """
     pool: dict[str, int] = {}
     games = []
@@ -192,7 +192,7 @@ def _title(game: Game[Any]) -> str:
 
 def _intro(game: Game[Any], result: Result, replayed: int) -> str:
     played = len(result.records)
-    text = f"{played} games, {result.distinct} of them different, of {len(result.standings)} agents at {_title(game)}"
+    text = f"{played} games ({result.distinct} distinct) of {len(result.standings)} agents at {_title(game)}"
     return f"{text}; {replayed} can be replayed below. board_envs {board_envs.__version__}"
 
 
@@ -205,7 +205,7 @@ def _figure(title: str, svg: str) -> str:
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], kind: str = "") -> str:
-    """Return a table; the first column names the row. Cells are HTML already."""
+    """Return a table; the first column names the row. Cells are HTML."""
     head = "".join(f"<th>{escape(column)}</th>" for column in columns)
     body = "".join(
         f"<tr><th>{row[0]}</th>" + "".join(f"<td>{cell}</td>" for cell in row[1:]) + "</tr>\n" for row in rows
@@ -222,13 +222,13 @@ def _ratings(result: Result) -> str:
         seconds = f"{standing.seconds / max(1, _games(total)):.3g}"
         counted = [_share(total), _wdl(total), str(total.unfinished), faults or "none", seconds]
         rows.append([escape(rating.name), _rating(rating), _interval(rating), *counted])
-    columns = ("agent", "rating", "95 % interval", "score", "W/D/L", "unfinished", "faults", "seconds a game")
+    columns = ("agent", "rating", "95 % interval", "score", "W/D/L", "unfinished", "faults", "seconds per game")
     notes = list(result.ratings.notes)
     for pool, (value, (low, high)) in enumerate(
         zip(result.ratings.first_move, result.ratings.first_move_interval, strict=True)
     ):
         if result.first_mover.decided and pool == 0:
-            notes.insert(0, f"beginning is worth {value:+.0f} points ({low:+.0f} to {high:+.0f})")
+            notes.insert(0, f"first-move advantage {value:+.0f} points ({low:+.0f} to {high:+.0f})")
     return _table(columns, rows) + "<ul>" + "".join(f"<li>{escape(note)}</li>" for note in notes) + "</ul>"
 
 
@@ -277,8 +277,8 @@ def _quality(quality: Mapping[str, QualityReport]) -> str:
     columns = ("agent", "phase", "decisions", "counted", "optimal", "95 % interval", f"mean regret ({unit})")
     games = next(iter(quality.values())).source.get("games", 0)
     note = (
-        f"<p>Judged against exact values in {games} games. A decision is a position with two moves or more; counted "
-        "are those whose exact values are known; a blunder turns a win into less or a draw into a loss.</p>"
+        f"<p>Compared with exact values in {games} games. A decision is a position with at least two moves; it counts "
+        "if its exact values are known. A blunder turns a win into a draw or loss, or a draw into a loss.</p>"
     )
     return note + _table((*columns, "blunders"), rows)
 
@@ -355,5 +355,5 @@ def _interval(rating: Rating) -> str:
 
 
 def _script_json(data: Any) -> str:
-    """Return JSON that may stand inside a script element."""
+    """Return JSON that is safe inside a script element."""
     return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")

@@ -49,7 +49,7 @@ def to_data(result: Result) -> dict[str, Any]:
 
 
 def counts(tally: Tally) -> dict[str, Any]:
-    """Return a count of results."""
+    """Return counts of results as plain data."""
     return {
         "wins": tally.wins,
         "draws": tally.draws,

@@ -1,7 +1,7 @@
-"""Move quality: how far an agent's moves are from perfect play, judged by an exact oracle.
+"""Move quality: how far an agent's moves are from perfect play, by the values of an exact oracle.
 
-A decision is a position with two or more legal actions. What the oracle does not know within its reach is not counted,
-and the share counted is told. Values are from the mover's view, larger is better, in the oracle's unit.
+A decision is a position with two or more legal actions. Decisions beyond the oracle's reach are not counted;
+the share counted is reported. Values are from the mover's view, larger is better, in the oracle's unit.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _HORIZON_GAMES = 100
 
 @dataclass(frozen=True)
 class Judgement:
-    """One decision against the oracle.
+    """One decision, compared with the oracle.
 
     Attributes:
         ply: moves played before it.
         best: exact value of the best action.
         value: exact value of the action chosen.
         outcome_before: +1, 0, -1 for the mover under perfect play.
-        outcome_after: the same after the action chosen.
+        outcome_after: the same, after the action chosen.
 
     """
 
@@ -43,7 +43,7 @@ class Judgement:
 
     @property
     def regret(self) -> float:
-        """What the action gave away, 0 or more."""
+        """Best value minus the action's value, 0 or more."""
         return self.best - self.value
 
     @property
@@ -53,15 +53,15 @@ class Judgement:
 
 
 def judge(game: Game[Any], state: Any, action: int, values: Mapping[int, float], ply: int) -> Judgement:
-    """Compare an action with the exact values of all; ValueError if the values miss the action."""
+    """Compare an action with the exact values of all; raise ValueError if the action has no value."""
     if action not in values:
-        raise ValueError(f"the values {dict(values)} of {game.format(state)} miss action {action}")
+        raise ValueError(f"the values {dict(values)} of {game.format(state)} lack action {action}")
     best, value = float(max(values.values())), float(values[action])
     return Judgement(ply, best, value, outcome_for_mover(game, state, best), outcome_for_mover(game, state, value))
 
 
 def outcome_for_mover(game: Game[Any], state: Any, value: float) -> int:
-    """Return +1, 0 or -1: what an exact value in a state means for its mover."""
+    """Return the outcome for the mover, +1, 0 or -1, that an exact value means in a state."""
     if game.values_to_come:
         margin = game.margin(state)
         value += margin if game.current_player(state) == 0 else -margin
@@ -70,7 +70,7 @@ def outcome_for_mover(game: Game[Any], state: Any, value: float) -> int:
 
 @dataclass
 class Quality:
-    """Sums over decisions; add to it by `add`, read it by its properties (NaN where nothing was counted).
+    """Sums over decisions; `add` adds to them, the properties read them (NaN where nothing was counted).
 
     Attributes:
         decisions: positions in which the agent had a choice.
@@ -94,7 +94,7 @@ class Quality:
     regret_squared: float = 0.0
 
     def add(self, judgement: Judgement, worst_outcome: int) -> None:
-        """Count a judged decision; `worst_outcome` is that after the worst action."""
+        """Add a decision; `worst_outcome` is that after the worst action."""
         self.decisions += 1
         self.counted += 1
         self.optimal += judgement.regret == 0
@@ -104,7 +104,7 @@ class Quality:
         self.regret_squared += judgement.regret**2
 
     def merge(self, other: Quality) -> None:
-        """Add the sums of another."""
+        """Add another object's sums."""
         for name in self.__dataclass_fields__:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
@@ -163,13 +163,13 @@ class Quality:
 
 @dataclass
 class QualityReport:
-    """Quality of one agent: in all, by phase and by ply.
+    """Quality of one agent's moves: in total, by phase and by ply.
 
     Attributes:
         agent: its name.
         game: the game judged.
-        unit: of regret.
-        source: which positions: a suite with its checksum, or own games with what made them.
+        unit: unit of regret.
+        source: the positions: a suite with its checksum, or games with their settings.
         total: all decisions.
         phases: the same by `PHASES`.
         plies: the same by moves played before.
@@ -211,7 +211,7 @@ def judge_decision(
     values: Mapping[int, float] | None,
     ply: int,
 ) -> Quality:
-    """Return the sums of one decision: `action` None for a faulty answer, `values` None for an unknown position."""
+    """Return the sums of one decision: `action` is None for a fault, `values` is None if unknown."""
     quality = Quality()
     if action is None or values is None:
         quality.decisions = 1
@@ -228,15 +228,15 @@ def judge_records(
     agent: str | None = None,
     progress: Callable[[list[Any]], Iterable[Any]] = iter,
 ) -> dict[str, QualityReport]:
-    """Judge the moves of recorded games of one game and size.
+    """Evaluate the moves of recorded games of one game and size.
 
-    Moves of the drawn opening are not judged, nor forced ones. A position met again is asked for once.
+    Moves of the opening and forced moves are left out. The oracle is asked once per position.
 
     Args:
         records: the games.
-        oracle: what knows the exact values.
-        agent: judge this agent's moves only; None judges everybody.
-        progress: passes the decisions to judge on and shows how far it is.
+        oracle: the source of exact values.
+        agent: evaluate only this agent's moves; None evaluates all agents.
+        progress: wraps the iteration over decisions to show progress.
 
     Returns:
         Agent's name -> report.
@@ -247,7 +247,7 @@ def judge_records(
         return {}
     names = {name for record in records for name in record.agents}
     if agent is not None and agent not in names:
-        raise ValueError(f"no game is of an agent {agent!r}; the games are of: {', '.join(sorted(names))}")
+        raise ValueError(f"no games by agent {agent!r}; agents: {', '.join(sorted(names))}")
     game = records[0].make_game()
     unit = unit_of(oracle, game)
     source = {"kind": "games", "games": len(records)}
@@ -263,7 +263,7 @@ def judge_records(
     decisions: list[tuple[str, Any, int, int]] = []
     for record in records:
         if record.make_game() is not game:
-            raise ValueError(f"records of {game!r} and of {record.make_game()!r} cannot be judged together")
+            raise ValueError(f"records of {game!r} and of {record.make_game()!r} cannot be evaluated together")
         states = record.replay()
         for ply in range(len(record.opening), len(record.actions)):
             state = states[ply]
@@ -278,7 +278,7 @@ def judge_records(
 
 
 def _remembering(game: Game[Any], oracle: Oracle[Any]) -> Callable[[Any], dict[int, float] | None]:
-    """Return the oracle's answers, each position asked for once; with a memory of earlier ones no two are the same."""
+    """Return the oracle's answers, cached by position; positions with a history are all distinct."""
     if game.rules.has_memory:
         return oracle.action_values
     known: dict[bytes, dict[int, float] | None] = {}
@@ -293,13 +293,13 @@ def _remembering(game: Game[Any], oracle: Oracle[Any]) -> Callable[[Any], dict[i
 
 
 def unit_of(oracle: Any, game: Game[Any]) -> str:
-    """Return the unit of an oracle's values: its own word for it, or the game's."""
+    """Return the unit of an oracle's values: its own, or the game's."""
     return str(oracle.unit) if isinstance(oracle, HasUnit) else game.unit
 
 
 @functools.cache
 def horizon(game: Game[Any]) -> int:
-    """Return how many plies a game is taken to have: the rules' bound, or the mean of 100 random games (seed 0)."""
+    """Return the assumed length of a game in plies: the rules' bound, or the mean of 100 random games (seed 0)."""
     if game.max_plies is not None:
         return game.max_plies
     stream = Stream.seeded(0)
@@ -313,7 +313,7 @@ def horizon(game: Game[Any]) -> int:
 
 
 def phase_of(game: Game[Any], ply: int) -> str:
-    """Return the third of the game, by its `horizon`, in which a move after `ply` others falls."""
+    """Return the third of the game, of length `horizon`, to which a move after `ply` others belongs."""
     return PHASES[min(2, 3 * ply // horizon(game))]
 
 

@@ -1,15 +1,15 @@
-"""Ratings: one joint Bradley-Terry fit over all games, with the advantage of the first move.
+"""Ratings: one joint Bradley-Terry fit over all games, with a first-move advantage.
 
-Model (Bradley and Terry 1952; order effect as in Davidson and Beaver 1977): the one who begins scores against the one
-who answers with probability 1 / (1 + exp(-(r_first - r_second + h))); a draw counts as half a win and half a loss. The
+Model (Bradley and Terry 1952; order effect as in Davidson and Beaver 1977): the first player scores against the second
+with probability 1 / (1 + exp(-(r_first - r_second + h))); a draw counts as half a win and half a loss. The
 penalised likelihood is maximised by Newton's method. The penalty is one drawn game, half from each seat, between every
-two agents that met, and one game won and one lost by whoever begins: it keeps every number finite, and it is weak.
+two agents that met, and one game won and one lost by the first player: a weak prior that keeps every number finite.
 
-The package choix fits the same model without the advantage of the first move; where that is worth nothing, a test holds
-the two equal.
+The package choix fits the same model without the first-move advantage; where that is zero, a test checks that
+the two agree.
 
 Where results bound a rating on one side only (an agent that never lost a point to the others), the interval is open on
-the other side. Agents that no chain of games connects are rated in separate pools, whose numbers do not compare.
+the other side. Agents that no chain of games connects are rated in separate pools, whose ratings are not comparable.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ class Rating:
 
     Attributes:
         name: the agent.
-        rating: points; the mean of its pool's core is 0, or the anchor has the value it was given. NaN without games.
+        rating: points, relative to the mean of its pool's core (0) or to the anchor. NaN without games.
         low: lower end of the interval, -inf where the games set no bound, NaN without games.
         high: upper end, inf where the games set no bound, NaN without games.
-        pool: agents with the same number are connected by games; other pools' ratings do not compare.
-        games: games with a result that the rating rests on.
+        pool: agents with the same number are connected by games; ratings of different pools are not comparable.
+        games: number of games with a result.
 
     """
 
@@ -65,10 +65,10 @@ class Ratings:
 
     Attributes:
         agents: ratings, best first within each pool.
-        first_move: the advantage of beginning, in points, of each pool; NaN in one without games.
+        first_move: first-move advantage of each pool, in points; NaN without games.
         first_move_interval: (low, high) of each.
-        pools: how many pools there are.
-        notes: what a reader must know before believing the numbers.
+        pools: number of pools.
+        notes: caveats for the reader.
 
     """
 
@@ -92,23 +92,23 @@ def rate(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Ratings:
-    """Fit ratings to games; unfinished games and games of an agent with itself count nothing.
+    """Fit ratings to games; unfinished games and games of an agent with itself are ignored.
 
     Intervals are the wider of two: a bootstrap over openings (games of one opening are not independent), and the
-    curvature of the likelihood (a bootstrap of few or one-sided games would claim to be sure).
+    curvature of the likelihood (a bootstrap of few or one-sided games is overconfident).
 
     Args:
         records: the games, in any order.
-        names: the agents; None takes those of the records.
+        names: the agents; None: all agents of the records.
         anchor: an agent whose rating is fixed; its pool's other ratings are relative to it.
         anchor_rating: the value it is fixed at.
         resamples: bootstrap samples.
-        seed: of the bootstrap.
+        seed: seed of the bootstrap.
 
     """
     order = list(names_of(records) if names is None else names)
     if anchor is not None and anchor not in order:
-        raise ValueError(f"the anchor {anchor!r} is none of the agents {', '.join(order)}")
+        raise ValueError(f"the anchor {anchor!r} is not one of the agents: {', '.join(order)}")
     index = {name: number for number, name in enumerate(order)}
     score, count = _tensors(records, index)
     met = (count.sum(0) + count.sum(0).T) > 0
@@ -118,7 +118,7 @@ def rate(
     for number, members in enumerate(pools):
         fixed = members.index(index[anchor]) if anchor is not None and index[anchor] in members else None
         if not met[np.ix_(members, members)].any():
-            # One agent without a game that counts: the prior alone would give it a rating that nothing supports.
+            # One agent without a counted game: its rating would come from the prior alone.
             result.append(Rating(order[members[0]], math.nan, math.nan, math.nan, number, 0))
             advantages.append(math.nan)
             intervals.append((math.nan, math.nan))
@@ -137,12 +137,12 @@ def rate(
         intervals.append((interval[0] * ELO, interval[1] * ELO))
         notes.extend(_notes(entries, pool))
     if len(pools) > 1:
-        notes.insert(0, f"{len(pools)} pools without games between them: their ratings do not compare")
+        notes.insert(0, f"{len(pools)} pools without games between them: their ratings are not comparable")
     return Ratings(tuple(result), tuple(advantages), tuple(intervals), len(pools), tuple(notes))
 
 
 class _Pool:
-    """Agents connected by games. Arrays are (openings, agents, agents): the row began, the column answered."""
+    """Agents connected by games. Arrays are (openings, agents, agents): the row moved first, the column second."""
 
     def __init__(self, score: Array, count: Array, fixed: int | None) -> None:
         self.score, self.count, self.fixed = score, count, fixed
@@ -156,11 +156,11 @@ class _Pool:
         core = int(both.sum(1).argmax()) if fixed is None else fixed
         self.core = np.flatnonzero(both[core])
         if fixed is None and len(self.core) == 1:
-            self.core = np.arange(self.size)  # nobody is bound on both sides: the pool's mean is as good as any zero
+            self.core = np.arange(self.size)  # no agent is bounded on both sides: use the pool's mean as zero
             others = ~np.eye(self.size, dtype=bool)
             self.open_above, self.open_below = (~reach & others).any(0), (~reach & others).any(1)
         else:
-            self.open_above = ~reach[core]  # nobody in the core has, even through others, a point against them
+            self.open_above = ~reach[core]  # no agent in the core has scored against them, even through others
             self.open_below = ~reach[:, core]
 
     def weights(self) -> Array:
@@ -201,7 +201,7 @@ class _Pool:
 def _maximise(score: Array, count: Array, met: NDArray[np.bool_], begin: Array | None = None) -> tuple[Array, Array]:
     """Return (ratings with mean 0, then the first-move advantage: (agents + 1,), their covariance).
 
-    Only differences of ratings matter, and only they may be read off the covariance.
+    Only differences of ratings are meaningful, in the covariance as well.
     """
     size = len(score)
     prior = PRIOR_GAMES / 2 * met  # one drawn game a pair, half from each seat
@@ -224,7 +224,7 @@ def _maximise(score: Array, count: Array, met: NDArray[np.bool_], begin: Array |
         hessian[:-1, :-1] = np.diag(weight.sum(1) + weight.sum(0)) - weight - weight.T
         hessian[:-1, -1] = hessian[-1, :-1] = weight.sum(1) - weight.sum(0)
         hessian[-1, -1] = weight.sum() + 2 * own * (1 - own)
-        hessian[:-1, :-1] += 1.0  # pins the ratings' mean, on which the likelihood does not depend, where it is: at 0
+        hessian[:-1, :-1] += 1.0  # fixes the ratings' mean, on which the likelihood does not depend, at 0
         direction = np.linalg.solve(hessian, gradient)
         length = 1.0
         while length > 1e-6 and (new := loss(x - length * direction)) > value:
@@ -237,7 +237,7 @@ def _maximise(score: Array, count: Array, met: NDArray[np.bool_], begin: Array |
 
 
 def _tensors(records: Sequence[GameRecord], index: dict[str, int]) -> tuple[Array, Array]:
-    """Return (points of who began, games), each (openings, agents, agents)."""
+    """Return (points of the first player, games), each (openings, agents, agents)."""
     openings = {
         key: row for row, key in enumerate(sorted({(record.start, record.opening_number) for record in records}))
     }
@@ -254,7 +254,7 @@ def _tensors(records: Sequence[GameRecord], index: dict[str, int]) -> tuple[Arra
 
 
 def _reach(edges: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return whether a chain of edges leads from row to column (everybody reaches itself)."""
+    """Return whether a chain of edges leads from row to column (each row reaches itself)."""
     reach = edges | np.eye(len(edges), dtype=bool)
     for middle in range(len(edges)):
         reach |= reach[:, middle, None] & reach[None, middle, :]
@@ -272,18 +272,18 @@ def _notes(entries: Sequence[Rating], pool: _Pool) -> list[str]:
     notes: list[str] = []
     for entry in entries:
         if math.isinf(entry.high) and math.isinf(entry.low):
-            notes.append(f"{entry.name}: the results set no bound to its rating on either side")
+            notes.append(f"{entry.name}: its rating is unbounded on both sides")
         elif math.isinf(entry.high):
-            notes.append(f"{entry.name}: lost no point to those rated below; its rating has no upper bound")
+            notes.append(f"{entry.name}: lost no point to lower-rated agents; its rating has no upper bound")
         elif math.isinf(entry.low):
-            notes.append(f"{entry.name}: took no point from those rated above; its rating has no lower bound")
+            notes.append(f"{entry.name}: scored no point against higher-rated agents; its rating has no lower bound")
     if pool.openings < 2:
-        notes.append("one opening only: the intervals rest on the model alone")
+        notes.append("only one opening: the intervals depend on the model alone")
     return notes
 
 
 def to_json(ratings: Ratings) -> dict[str, Any]:
-    """Return plain data; an open end, and whatever no game supports, is null."""
+    """Return plain data; an unbounded end, and values without games, are null."""
 
     def number(value: float) -> float | None:
         return round(value, 1) if math.isfinite(value) else None

@@ -1,8 +1,8 @@
-"""Is one agent better? Likelihood of superiority, and a sequential test that stops a match early.
+"""Likelihood of superiority, and a sequential probability ratio test (SPRT) that stops a match early.
 
-Results are counted by what they score for the first agent. Of single games: loss, draw, win (three kinds). Of pairs of
+Results are counted by the first agent's score. Single games: loss, draw, win (three kinds). Pairs of
 games, one opening played from both seats: 0, 1/2, 1, 3/2 or 2 points (five kinds). The games of a pair share their
-opening, so a pair, not a game, is one observation; counting pairs is what makes the error rates of the test right.
+opening, so a pair, not a game, is one observation; counting pairs keeps the test's error rates correct.
 
 Sources: Wald, "Sequential tests of statistical hypotheses" (1945); the likelihood ratio of two means with the rest of
 the distribution fitted follows Van den Bergh, "A practical introduction to the GSPRT" (2020).
@@ -20,7 +20,7 @@ from board_envs.types import Outcome
 
 Decision = Literal["accept", "reject", "continue"]
 _UNSEEN = 1e-3
-"""Weight given to a kind of result that was not seen, so that its probability can be fitted at all."""
+"""Count assigned to a kind of result that did not occur, so that its probability can be fitted."""
 
 
 def score_of_elo(elo: float) -> float:
@@ -29,7 +29,7 @@ def score_of_elo(elo: float) -> float:
 
 
 def likelihood_of_superiority(wins: int, losses: int) -> float:
-    """Return the probability that the first of two agents is the stronger one, from a uniform prior; draws say nothing.
+    """Return the probability that the first of two agents is the stronger one, with a uniform prior; draws are ignored.
 
     With p the chance that a decided game is won, this is P(p > 1/2) under Beta(wins + 1, losses + 1), computed exactly
     as P(Binomial(wins + losses + 1, 1/2) <= wins). Without any decided game it is 1/2.
@@ -38,7 +38,7 @@ def likelihood_of_superiority(wins: int, losses: int) -> float:
         raise ValueError(f"counts cannot be negative: {wins} wins, {losses} losses")
     n = wins + losses + 1
     few = min(wins, losses)
-    # The shorter tail is summed term by term: k terms of C(n, k), each from the one before.
+    # Sum the shorter tail, computing each C(n, k) from the previous one.
     term, total = 1, 1
     for k in range(1, few + 1):
         term = term * (n - k + 1) // k
@@ -48,10 +48,10 @@ def likelihood_of_superiority(wins: int, losses: int) -> float:
 
 
 class PairCounter:
-    """Counts the results of two agents' paired games as they come in.
+    """Counts the results of two agents' paired games as they end.
 
     Attributes:
-        name: the agent in whose view it counts.
+        name: the agent whose score is counted.
         counts: pairs in which it scored 0, 1/2, 1, 3/2 and 2 points.
         left_out: pairs with an unfinished game.
 
@@ -64,7 +64,7 @@ class PairCounter:
         self._waiting: dict[tuple[str, int], GameRecord] = {}
 
     def add(self, record: GameRecord) -> bool:
-        """Take a game; True if it made a pair complete that counts."""
+        """Add a game; return True if it completes a counted pair."""
         key = record.start, record.opening_number
         other = self._waiting.pop(key, None)
         if other is None or other.agents == record.agents:
@@ -87,7 +87,7 @@ class SprtResult:
     """State of a sequential test.
 
     Attributes:
-        decision: "accept" (the first agent is at least `elo1` stronger rather than `elo0`), "reject", or "continue".
+        decision: "accept" (of `elo1` over `elo0` for the first agent), "reject", or "continue".
         llr: log-likelihood ratio so far.
         lower: at or below this the test rejects.
         upper: at or above this the test accepts.
@@ -120,7 +120,7 @@ class Sprt:
     beta: float = 0.05
 
     def __post_init__(self) -> None:
-        """Refuse hypotheses that are no alternative to each other."""
+        """Raise ValueError for inconsistent hypotheses or error rates."""
         if not self.elo0 < self.elo1:
             raise ValueError(f"elo0 must be below elo1, not {self.elo0} and {self.elo1}")
         if not (0 < self.alpha < 1 and 0 < self.beta < 1 and self.alpha + self.beta < 1):
@@ -129,10 +129,10 @@ class Sprt:
             )
 
     def test(self, counts: Sequence[int]) -> SprtResult:
-        """Judge results so far.
+        """Test the results so far.
 
         Args:
-            counts: how often each kind of result was seen, in rising order of score: (losses, draws, wins) of games, or
+            counts: number of results of each kind, by increasing score: (losses, draws, wins) of games, or
                 five numbers of pairs.
 
         """
@@ -153,7 +153,7 @@ def log_likelihood_ratio(counts: Sequence[int], score0: float, score1: float) ->
 
     """
     if len(counts) < 2 or any(count < 0 for count in counts):
-        raise ValueError(f"counts must be two or more numbers, none negative, not {tuple(counts)}")
+        raise ValueError(f"counts must be at least two numbers, none negative, not {tuple(counts)}")
     if not (0 < score0 < 1 and 0 < score1 < 1):
         raise ValueError(f"scores must lie strictly between 0 and 1, not {score0} and {score1}")
     if not any(counts):
@@ -164,10 +164,10 @@ def log_likelihood_ratio(counts: Sequence[int], score0: float, score1: float) ->
 
 
 def _fit(weights: Sequence[float], mean: float) -> list[float]:
-    """Return the likeliest probabilities of the kinds of result, given how often each was seen, that have this mean.
+    """Return the maximum-likelihood probabilities of the kinds of result, given their counts, with this mean.
 
-    By Lagrange they are ``q_i / (1 + x (a_i - mean))`` with q the observed shares; x makes the mean right, and the
-    left side falls as x grows, so halving an interval finds it.
+    By Lagrange they are ``q_i / (1 + x (a_i - mean))`` with q the observed shares; x solves for the mean, and the
+    left side decreases in x, so bisection finds it.
     """
     total = sum(weights)
     shifts = [i / (len(weights) - 1) - mean for i in range(len(weights))]

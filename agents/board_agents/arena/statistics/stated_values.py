@@ -1,4 +1,4 @@
-"""Values that a text states, against those that an oracle knows."""
+"""Compare the values stated in a text with an oracle's."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from board_envs.game import Game
 
 @dataclass
 class Comparison:
-    """What came out.
+    """The result of a comparison.
 
     Attributes:
         compared: stated values whose exact value is known.
-        unknown: stated values that are out of the oracle's reach.
+        unknown: stated values beyond the oracle's reach.
         differences: one text for each compared value that differs.
 
     """
@@ -33,15 +33,15 @@ class Comparison:
             return
         self.compared += 1
         if stated != exact:
-            self.differences.append(f"{what}: {stated:+g} stated, exact is {exact:+g}")
+            self.differences.append(f"{what}: {stated:+g} stated, exact value {exact:+g}")
 
 
 def compare(game: Game[Any], item: Item, value: float | None, values: Mapping[int, float] | None) -> Comparison:
-    """Compare what an item states with what is known.
+    """Compare an item's stated values with the exact ones.
 
     Args:
         game: the game.
-        item: the position and what its text states about it.
+        item: the position and the values its text states.
         value: exact value of ``item.state`` for its mover; None if unknown.
         values: exact value of each legal action for the mover; None if unknown.
 
@@ -57,7 +57,7 @@ def compare(game: Game[Any], item: Item, value: float | None, values: Mapping[in
         name = f"move {game.action_to_text(item.state, action)}"
         if not game.is_legal(item.state, action):
             found.compared += 1
-            found.differences.append(f"{name}: {stated:+g} stated, it is not legal")
+            found.differences.append(f"{name}: {stated:+g} stated, but the move is illegal")
         else:
             found.judge(name, stated, None if values is None else values[action])
     return found

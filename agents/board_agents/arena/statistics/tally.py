@@ -1,4 +1,4 @@
-"""What records say: counts of results, and nothing that is not in the records."""
+"""Counts of results, from records alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from board_envs.types import Outcome
 
 @dataclass
 class Tally:
-    """Results of games in the view of one side."""
+    """Results of games from one side's view."""
 
     wins: int = 0
     draws: int = 0
@@ -27,11 +27,11 @@ class Tally:
 
     @property
     def score(self) -> float:
-        """Points a game with a result, a draw half a point; NaN without games."""
+        """Points per game with a result, a draw counting half a point; NaN without games."""
         return (self.wins + self.draws / 2) / self.decided if self.decided else math.nan
 
     def add(self, record: GameRecord, seat: int) -> None:
-        """Count a game in the view of a seat."""
+        """Count a game from a seat's view."""
         if record.winner == Outcome.ONGOING:
             self.unfinished += 1
         elif record.winner == Outcome.DRAW:
@@ -42,7 +42,7 @@ class Tally:
             self.losses += 1
 
     def __add__(self, other: Tally) -> Tally:
-        """Join two counts."""
+        """Add two counts."""
         return Tally(
             self.wins + other.wins,
             self.draws + other.draws,
@@ -53,7 +53,7 @@ class Tally:
 
 @dataclass
 class Standing:
-    """An agent's results: `seats[0]` where it began, `seats[1]` where it answered; faults are its own."""
+    """An agent's results: `seats[0]` as first player, `seats[1]` as second; only its own faults."""
 
     name: str
     seats: tuple[Tally, Tally] = field(default_factory=lambda: (Tally(), Tally()))
@@ -68,7 +68,7 @@ class Standing:
 
 @dataclass
 class Pair:
-    """Two agents' games with each other, in the first one's view: `seats[0]` where it began."""
+    """Two agents' games with each other, from the first one's view: `seats[0]` where it moved first."""
 
     agents: tuple[str, str]
     seats: tuple[Tally, Tally] = field(default_factory=lambda: (Tally(), Tally()))
@@ -83,12 +83,12 @@ class Pair:
 
 
 def names_of(records: Iterable[GameRecord]) -> list[str]:
-    """List the agents in the order in which they appear."""
+    """List the agents in order of appearance."""
     return list(dict.fromkeys(name for record in records for name in record.agents))
 
 
 def standings(records: Sequence[GameRecord], names: Sequence[str] | None = None) -> list[Standing]:
-    """Count every agent's results by seat; a fault is a loss, and counted as a fault besides."""
+    """Count every agent's results by seat; a fault also counts as a loss."""
     table = {name: Standing(name) for name in (names_of(records) if names is None else names)}
     for record in records:
         for seat, name in enumerate(record.agents):
@@ -101,7 +101,7 @@ def standings(records: Sequence[GameRecord], names: Sequence[str] | None = None)
 
 
 def pairs(records: Sequence[GameRecord], names: Sequence[str] | None = None) -> list[Pair]:
-    """Count every two agents' games with each other."""
+    """Count the games of each pair of agents."""
     order = {name: number for number, name in enumerate(names_of(records) if names is None else names)}
     table: dict[tuple[str, str], Pair] = {}
     games: dict[tuple[str, str], set[tuple[object, ...]]] = {}
@@ -121,12 +121,12 @@ def pairs(records: Sequence[GameRecord], names: Sequence[str] | None = None) -> 
 
 
 def distinct_games(records: Iterable[GameRecord]) -> int:
-    """Count the different games: who sat where, the beginning and the moves."""
+    """Count the distinct games, by seats, start and moves."""
     return len({_course(record) for record in records})
 
 
 def first_mover(records: Iterable[GameRecord]) -> Tally:
-    """Count the results of those who began."""
+    """Count the results of the first seat."""
     tally = Tally()
     for record in records:
         tally.add(record, 0)

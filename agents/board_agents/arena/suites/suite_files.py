@@ -1,8 +1,8 @@
-"""Fixed published sets of positions with exact values, one a game, balanced by ply and by outcome.
+"""Published suites: fixed sets of positions with exact values, one per game, balanced by ply and outcome.
 
 A suite is a text file in ``arena/data``: a header as JSON (game, parameters, unit, recipe, checksum), then one position
-a line. It holds the exact value of every move, so judging an agent on it needs no oracle. `build_suite` makes it again
-from its recipe; the checksum is that of the positions' lines.
+a line. It contains the exact value of every move, so evaluating an agent needs no oracle. `build_suite` rebuilds it
+from its recipe; the checksum covers the positions' lines.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from board_envs.types import Oracle, TextError
 FORMAT = "board-envs suite 1"
 _IS_SUITE = begins_with(b'{"format": "board-envs suite ')
 TRIES_A_PLACE = 100
-"""Random games looked at for each place of a suite before the rest stays empty."""
+"""Random games tried per position of a suite; places not filled by then stay empty."""
 
 
 class SuiteError(TextError):
-    """A suite file that is damaged, of another format, or of another game; or no suite where one is asked for."""
+    """A suite file that is damaged, has another format or another game; or a missing suite."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class SuitePosition:
     """One position of a suite.
 
     Attributes:
-        position: as text.
+        position: the position as text.
         ply: moves played before it.
         outcome: +1, 0, -1 for the mover under perfect play.
         values: exact value of every legal action for the mover.
@@ -54,19 +54,19 @@ class SuitePosition:
     values: dict[int, float]
 
     def line(self) -> str:
-        """Return the position's line in a file: text, ply, outcome and action:value pairs, between tabs."""
+        """Return the position's line in a file: text, ply, outcome and action:value pairs, tab separated."""
         pairs = " ".join(f"{action}:{value:g}" for action, value in self.values.items())
         return f"{self.position}\t{self.ply}\t{self.outcome}\t{pairs}"
 
     @classmethod
     def from_line(cls, line: str) -> SuitePosition:
-        """Read what `line` wrote; SuiteError if it is not of that form."""
+        """Parse a line written by `line`; raise SuiteError if it has another form."""
         try:
             position, ply, outcome, pairs = line.split("\t")
             values = {int(action): float(value) for action, value in (pair.split(":") for pair in pairs.split())}
             return cls(position, int(ply), int(outcome), values)
         except ValueError as error:
-            raise SuiteError(f"no line of a suite: {line!r}") from error
+            raise SuiteError(f"not a line of a suite: {line!r}") from error
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,8 @@ class Suite:
 
     Attributes:
         game: the game.
-        unit: of the values.
-        recipe: the arguments that `build_suite` made it with, and the oracle's name.
+        unit: unit of the values.
+        recipe: the arguments of `build_suite`, and the oracle's name.
         positions: the positions, sorted by ply.
 
     """
@@ -92,7 +92,7 @@ class Suite:
         return hashlib.sha256("".join(p.line() + "\n" for p in self.positions).encode()).hexdigest()
 
     def save(self, path: Path) -> None:
-        """Write the file, whole or not at all; FileExistsError if there is a file that is no suite."""
+        """Write the file atomically; raise FileExistsError if a file exists that is not a suite."""
         header = {
             "format": FORMAT,
             "game": self.game.name,
@@ -107,7 +107,7 @@ class Suite:
 
     @classmethod
     def parse(cls, text: str, name: str) -> Suite:
-        """Read a file's text; SuiteError names the file and what is wrong."""
+        """Parse a file's text; raise SuiteError naming the file and the error."""
         head, _, rest = text.partition("\n")
         lines = rest.splitlines()
         try:
@@ -116,12 +116,12 @@ class Suite:
             known = header["format"], header["unit"], header["recipe"], header["sha256"]
             game = make_game(header["game"], **parameters)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise SuiteError(f"{name}: no header of a suite") from error
+            raise SuiteError(f"{name}: not a suite (no header)") from error
         if known[0] != FORMAT:
             raise SuiteError(f"{name}: format {known[0]!r}; this version reads {FORMAT!r}")
         suite = cls(game, known[1], known[2], tuple(map(SuitePosition.from_line, lines)))
         if suite.checksum != known[3]:
-            raise SuiteError(f"{name}: the positions do not have the checksum {known[3]}")
+            raise SuiteError(f"{name}: the positions do not match the checksum {known[3]}")
         return suite
 
 
@@ -132,23 +132,23 @@ def suite_name(game: Game[Any]) -> str:
 
 
 def published_suites() -> list[str]:
-    """List the file names of the suites that are shipped."""
+    """List the file names of the published suites."""
     return sorted(
         f.name for f in resources.files("board_agents.arena.suites").joinpath("data").iterdir() if f.is_file()
     )
 
 
 def load_suite(game: Game[Any]) -> Suite:
-    """Return the published suite of a game; SuiteError if there is none, naming those that there are."""
+    """Return the published suite of a game; raise SuiteError, listing the published ones, if it does not exist."""
     name = suite_name(game)
     if name not in published_suites():
-        raise SuiteError(f"there is no published suite for {game!r}; there are: {', '.join(published_suites())}")
+        raise SuiteError(f"no published suite for {game!r}; published: {', '.join(published_suites())}")
     text = resources.files("board_agents.arena.suites").joinpath("data").joinpath(name).read_text(encoding="utf-8")
     return Suite.parse(text, name)
 
 
 def read_suite(path: Path) -> Suite:
-    """Return the suite of a file; SuiteError or RecordError names it and what is wrong."""
+    """Return the suite of a file; raise SuiteError or RecordError naming the file and the error."""
     return Suite.parse(read_text(path), str(path))
 
 
@@ -161,20 +161,20 @@ def build_suite(
     per_cell: int,
     progress: Callable[[Iterable[int]], Iterable[int]] = iter,
 ) -> Suite:
-    """Draw positions until each cell (a range of plies, an outcome) holds `per_cell`, or no more are found.
+    """Draw positions until each cell (a range of plies, an outcome) contains `per_cell`, or no more are found.
 
-    Candidate i comes from random game number i: uniformly random actions from the initial state, as many as a ply drawn
-    from the range whose turn it is. Taken are positions with at least two legal actions whose values the oracle knows,
-    no two of them images of each other under the game's symmetries. What one candidate is depends on the seed and on
-    nothing else, so any exact oracle of the same reach builds the same suite.
+    Candidate i comes from random game number i: uniformly random actions from the initial state, to a ply drawn
+    from the ranges in rotation. Accepted are positions with at least two legal actions and known values,
+    no two of them images of each other under the game's symmetries. A candidate depends on the seed
+    alone, so any exact oracle of the same reach builds the same suite.
 
     Args:
         game: the game.
-        oracle: what knows the values.
-        seed: of the random games.
+        oracle: the source of exact values.
+        seed: seed of the random games.
         bins: ranges of plies, both ends included.
         per_cell: positions wanted for each of +1, 0, -1 in each range.
-        progress: passes the candidates' numbers on and shows how far it is.
+        progress: wraps the iteration over candidates to show progress.
 
     """
     check_seed(seed)
@@ -206,7 +206,7 @@ def build_suite(
 
 
 def rebuild(suite: Suite, oracle: Oracle[Any]) -> Suite:
-    """Build a suite again from its recipe; with any exact oracle of the same reach it is the same."""
+    """Rebuild a suite from its recipe; any exact oracle of the same reach gives the same suite."""
     recipe = suite.recipe
     bins = [(low, high) for low, high in recipe["bins"]]
     return build_suite(suite.game, oracle, seed=recipe["seed"], bins=bins, per_cell=recipe["per_cell"])
@@ -221,19 +221,19 @@ def judge_on_suite(
     repeats: int = 1,
     progress: Callable[[Sequence[SuitePosition]], Iterable[SuitePosition]] = iter,
 ) -> QualityReport:
-    """Let an agent answer every position of a suite and judge the answers.
+    """Evaluate an agent's moves in every position of a suite.
 
     Args:
-        build: the agent in any form that `board_envs.policies` lists, made afresh for every position.
+        build: the agent in any form that `board_envs.policies` lists, built anew for every position.
         suite: the positions.
         name: of the agent.
         seed: the agent of position i, repeat j is reset with a seed that depends on this, i and j only.
-        repeats: answers asked for at each position (agents with chance in them need more than one).
-        progress: passes the positions on and shows how far it is.
+        repeats: number of answers per position (use more than one for random agents).
+        progress: wraps the iteration over positions to show progress.
 
     Raises:
-        SpecError: a spec that does not name an agent, or an agent object that cannot be copied.
-        TypeError: no form of an agent.
+        SpecError: a spec does not name an agent, or an agent object that cannot be copied.
+        TypeError: `build` has none of the forms.
 
     """
     game, build = suite.game, as_builder(build)
@@ -250,15 +250,15 @@ def judge_on_suite(
 
 
 def _answer(build: Builder, game: Game[Any], position: str, seed: int) -> int | None:
-    """Return the agent's action in a position, None if it gave no legal one: the first ply of a game."""
+    """Return the agent's action in a position, None if it is not legal; the agent is reset first."""
     record = play_game(game, (build, build), names=("", ""), seeds=(seed, seed), start=position, max_plies=1)
     return record.actions[0] if record.actions else None
 
 
 def _random_position(game: Game[Any], plies: int, stream: Stream) -> Any:
-    """Return the position after so many random actions, None if it leaves no choice or the game ends before.
+    """Return the position after `plies` random actions; None if it has fewer than two moves or the game ends before.
 
-    It stands alone: what a state remembers of its game is dropped, as it is in the suite's text.
+    Its history is dropped, as in the suite's text.
     """
     state = game.initial_state()
     for _ in range(plies):
