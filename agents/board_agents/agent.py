@@ -1,8 +1,8 @@
-"""What an agent is: anything that turns an observation into an action.
+"""The agent protocol: anything that turns an observation into an action.
 
 An agent is an object with ``reset(seed)`` and ``act(observation, state=None) -> int``; `board_envs.policies` lists the
-other forms in which one is given, `registry.as_agent` reads them. An observation is what PettingZoo's ``env.last()``
-hands out, ``{"observation": int8 (shape), "action_mask": int8 (n,)}``.
+other forms, `registry.as_agent` converts them. An observation is that of PettingZoo's ``env.last()``:
+``{"observation": int8 (shape), "action_mask": int8 (n,)}``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Observation: TypeAlias = Mapping[str, NDArray[Any]] | NDArray[Any]
 
 
 class InputEndedError(Exception):
-    """Whoever answers for an agent, a person at a terminal, is gone: no fault of the agent's, nothing can go on."""
+    """Input for an agent ended (a person at a terminal left); not an agent's fault, the game cannot continue."""
 
 
 @runtime_checkable
@@ -34,29 +34,29 @@ class Agent(Protocol[S_contra]):
     """A policy for one game."""
 
     def reset(self, seed: int | None = None) -> None:
-        """Begin a new game; what is random in it follows the seed, None takes one from the operating system."""
+        """Begin a new game; `seed` determines all random choices, None takes one from the operating system."""
         ...
 
     def act(self, observation: Observation, state: S_contra | None = None) -> int:
-        """Return a legal action for the seat to move. `state`, where the caller has it, is only read."""
+        """Return a legal action for the seat to move. `state` is optional and not modified."""
         ...
 
 
 @runtime_checkable
 class Closeable(Protocol):
-    """An agent that holds something open: a program, a file, a connection."""
+    """An agent with an open resource: a program, a file, a connection."""
 
     def close(self) -> None:
-        """Let it go."""
+        """Release the resource."""
         ...
 
 
 class GameAgent(ABC, Generic[S]):
-    """Base of agents that think about states. Subclasses write `choose`.
+    """Base class of agents that work on states. Subclasses implement `choose`.
 
     Attributes:
-        game: the game played.
-        stream: the agent's own random numbers, renewed by `reset`.
+        game: the game.
+        stream: the agent's random stream, reset by `reset`.
 
     """
 
@@ -65,15 +65,15 @@ class GameAgent(ABC, Generic[S]):
         self.stream = Stream.seeded(None)
 
     def reset(self, seed: int | None = None) -> None:
-        """Begin a new game with the random numbers of `seed`."""
+        """Begin a new game; seed the random stream."""
         self.stream = Stream.seeded(seed)
 
     def act(self, observation: Observation, state: S | None = None) -> int:
-        """Return a legal action; the state is rebuilt from the observation unless it is given.
+        """Return a legal action; without `state` it is decoded from the observation.
 
         Raises:
             IllegalActionError: the game is over.
-            PositionError: the observation shows no position of this game.
+            PositionError: the observation is not a position of this game.
 
         """
         if state is None:
@@ -84,16 +84,16 @@ class GameAgent(ABC, Generic[S]):
         return self.choose(state)
 
     def _vouches(self, observation: Observation, state: S) -> bool:
-        """Whether an environment of this game's size handed out observation and state: a full check costs more."""
+        """Whether observation and state have the shapes of this game's size; a cheap check."""
         mask = observation.get("action_mask") if isinstance(observation, Mapping) else None
         return type(state) is _state_type(self.game) and mask is not None and len(mask) == self.game.num_actions
 
     def check(self, state: S) -> None:
-        """Refuse what this agent cannot think about.
+        """Raise for a state that this agent cannot handle.
 
         Raises:
             IllegalActionError: the game is over.
-            PositionError: no position of this game and size.
+            PositionError: not a position of this game and size.
 
         """
         self.game.check_state(state)
@@ -102,11 +102,11 @@ class GameAgent(ABC, Generic[S]):
     def check_unfinished(self, state: S) -> None:
         """Raise IllegalActionError in a finished game."""
         if self.game.is_terminal(state):
-            raise IllegalActionError(f"there is nothing to choose, the game is over: {self.game.format(state)}")
+            raise IllegalActionError(f"no legal actions, the game is over: {self.game.format(state)}")
 
     @abstractmethod
     def choose(self, state: S) -> int:
-        """Return a legal action of an unfinished state, which is only read."""
+        """Return a legal action of an unfinished state; `state` is not modified."""
 
 
 @functools.cache
@@ -122,30 +122,30 @@ class CallableAgent(GameAgent[S]):
         self.function = function
 
     def act(self, observation: Observation, state: S | None = None) -> int:
-        """Return what the callable answers; IllegalActionError if that is no integer of the action space."""
+        """Return the callable's action; raise IllegalActionError if it is not an integer of the action space."""
         return check_action(self.game, self.function(observation), repr(self.function))
 
     def choose(self, state: S) -> int:
-        """Show the callable what the seat to move sees."""
+        """Call the callable with the observation of the seat to move."""
         return self.act(observation_of(self.game, state), state)
 
 
 class BatchAgent(GameAgent[S]):
-    """A policy of many positions, ``f(boards (k, *shape), masks (k, n)) -> actions (k,)``, asked for one at a time."""
+    """A policy of many positions, ``f(boards (k, *shape), masks (k, n)) -> actions (k,)``, called with one board."""
 
     def __init__(self, game: Game[S], policy: BatchPolicy) -> None:
         super().__init__(game)
         self.policy = policy
 
     def choose(self, state: S) -> int:
-        """Return what the policy answers to a batch of one; IllegalActionError if that is no integer action."""
+        """Return the policy's action for a batch of one; raise IllegalActionError if it is not an integer action."""
         seen = observation_of(self.game, state)
         answer = self.policy(seen["observation"][None], seen["action_mask"][None])
         return check_action(self.game, np.asarray(answer), repr(self.policy))
 
 
 class AdaptedAgent(GameAgent[S]):
-    """An agent object without `reset`, or whose ``act`` takes the observation alone."""
+    """An agent object without `reset`, or whose ``act`` takes only the observation."""
 
     def __init__(self, game: Game[S], agent: Any) -> None:
         super().__init__(game)
@@ -153,22 +153,22 @@ class AdaptedAgent(GameAgent[S]):
         self._takes_state = takes_state(agent)
 
     def reset(self, seed: int | None = None) -> None:
-        """Begin a new game, if the agent has something to begin."""
+        """Begin a new game, if the agent has `reset`."""
         super().reset(seed)
         if hasattr(self.agent, "reset"):
             self.agent.reset(seed=seed)
 
     def act(self, observation: Observation, state: S | None = None) -> int:
-        """Return the agent's answer; IllegalActionError if that is no integer action."""
+        """Return the agent's action; raise IllegalActionError if it is not an integer action."""
         answer = self.agent.act(observation, state) if self._takes_state else self.agent.act(observation)
         return check_action(self.game, answer, repr(self.agent))
 
     def choose(self, state: S) -> int:
-        """Show the agent what the seat to move sees."""
+        """Call the agent with the observation of the seat to move."""
         return self.act(observation_of(self.game, state), state)
 
     def close(self) -> None:
-        """Close the agent, if it has something to close."""
+        """Close the agent, if it has `close`."""
         close_agent(self.agent)
 
 
@@ -179,28 +179,28 @@ def takes_state(agent: Any) -> bool:
     except TypeError:
         return False
     except ValueError:
-        pass  # some builtin callables have no signature to look at
+        pass  # some builtin callables have no signature
     return True
 
 
 def close_agent(agent: Any) -> None:
-    """Close an agent that holds a program or a file open."""
+    """Close an agent with an open program or file."""
     if isinstance(agent, Closeable) and not isinstance(agent, type):
         agent.close()
 
 
 def observation_of(game: Game[S], state: S) -> dict[str, NDArray[np.int8]]:
-    """Return what the seat to move sees, in the form that agents take."""
+    """Return the observation of the seat to move, in the form that agents take."""
     seat = game.current_player(state)
     return {"observation": game.observe(state, seat), "action_mask": game.legal_mask(state)}
 
 
 def state_of(game: Game[S], observation: Observation) -> S:
-    """Rebuild the state from what the seat to move sees.
+    """Decode the state from the observation of the seat to move.
 
-    An observation shows own and other pieces, not which seat one has. The seat taken is the first, 0 or 1, with which
-    the position can arise (the number of pieces may tell); where both can it is 0: the game is the same with the seats
-    exchanged, and so is every choice made from the mover's view.
+    An observation shows own and other pieces, not the seat. The seat chosen is the first, 0 or 1, with which
+    the position can arise (the number of pieces may decide); if both can, it is 0: the game is symmetric in the seats,
+    and so is every choice made from the mover's view.
     """
     array = observation["observation"] if isinstance(observation, Mapping) else observation
     errors = []
@@ -210,13 +210,13 @@ def state_of(game: Game[S], observation: Observation) -> S:
             return game.check_state(state)
         except PositionError as error:
             errors.append(f"as seat {seat}: {error}")
-    raise PositionError(f"the observation shows no position of {game!r}; " + "; ".join(errors))
+    raise PositionError(f"the observation is not a position of {game!r}; " + "; ".join(errors))
 
 
 def check_action(game: Game[Any], action: Any, who: str) -> int:
-    """Return an answer as an int; IllegalActionError names who gave it if it is no action number."""
+    """Return an action as an int; raise IllegalActionError, naming its author, if it is not an action number."""
     if isinstance(action, np.ndarray) and action.size == 1:
         action = action.reshape(()).item()
     if not is_action(action, game.num_actions):
-        raise IllegalActionError(f"{who} answered {action!r}, no integer from 0 to {game.num_actions - 1}")
+        raise IllegalActionError(f"{who} answered {action!r}, not an integer from 0 to {game.num_actions - 1}")
     return int(action)

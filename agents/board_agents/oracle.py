@@ -1,4 +1,4 @@
-"""What oracles and searches share: limits of one question, and the abilities that not all of them have.
+"""Limits of a query, and protocols for optional abilities of oracles and searches.
 
 The protocol itself, ``action_values(state) -> {action: exact value for the mover} | None``, is
 `board_envs.types.Oracle`.
@@ -22,14 +22,14 @@ MOST_NODES = 2**63 - 1
 
 
 class LimitReachedError(Exception):
-    """A search came to one of its limits. It stays inside the solvers: their callers are answered with None."""
+    """A search reached one of its limits. Solvers catch it and return None."""
 
 
 def check_seconds(what: str, seconds: Any) -> float:
     """Return a number of seconds as a float.
 
     Raises:
-        ValueError: it is no finite number above 0; the message names `what`, the owner of the limit.
+        ValueError: it is not a finite number above 0; the message names `what`, the owner of the limit.
 
     """
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 < seconds < math.inf:
@@ -39,11 +39,11 @@ def check_seconds(what: str, seconds: Any) -> float:
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of one question to a solver; it answers None where they do not suffice.
+    """Limits of one query to a solver, which returns None where they do not suffice.
 
     Attributes:
-        nodes: positions looked at, from 0 on; None for no limit. The same number gives the same answer everywhere.
-        seconds: time, above 0; None for no limit.
+        nodes: positions searched, 0 or more; None for no limit. The same number gives the same answer on every machine.
+        seconds: time in seconds, above 0; None for no limit.
 
     """
 
@@ -51,7 +51,7 @@ class Limits:
     seconds: float | None = None
 
     def __post_init__(self) -> None:
-        """Check both; ValueError says what is allowed."""
+        """Check both; raise ValueError if one is invalid."""
         if self.nodes is not None:
             object.__setattr__(self, "nodes", check_int("limits", "nodes", self.nodes, 0, MOST_NODES))
         if self.seconds is not None:
@@ -59,7 +59,7 @@ class Limits:
 
     @property
     def deadline(self) -> float | None:
-        """``time.monotonic()`` at which the time of a question asked now is over; None for no limit."""
+        """``time.monotonic()`` at which the time of a query that starts now is over; None for no limit."""
         return None if self.seconds is None else time.monotonic() + self.seconds
 
 
@@ -67,7 +67,7 @@ NO_LIMITS = Limits()
 
 
 def renamed(owner: str, old: dict[str, Any], new: str) -> None:
-    """Warn, on behalf of the caller's caller, of old names of parameters that it used (those that are not None)."""
+    """Warn the caller's caller about deprecated parameters that it used (those that are not None)."""
     used = [name for name, value in old.items() if value is not None]
     if used:
         warnings.warn(
@@ -78,7 +78,7 @@ def renamed(owner: str, old: dict[str, Any], new: str) -> None:
 
 
 def old_limits(method: F) -> F:
-    """Let a method that takes `limits` be called with ``node_limit`` and ``time_limit`` too, with a warning."""
+    """Let a method with `limits` also accept ``node_limit`` and ``time_limit``, with a warning."""
 
     @functools.wraps(method)
     def call(*args: Any, node_limit: int | None = None, time_limit: float | None = None, **kwargs: Any) -> Any:
@@ -93,37 +93,37 @@ def old_limits(method: F) -> F:
 
 @runtime_checkable
 class Preparable(Protocol):
-    """An oracle that compiles, or loads, on its first question; `warmup` asks for that beforehand."""
+    """An oracle that compiles or loads code at its first query; `warmup` does so ahead of time."""
 
     def prepare(self) -> None:
-        """Compile and load what the first question would wait for."""
+        """Compile and load the code ahead of the first query."""
         ...
 
 
 @runtime_checkable
 class HasFreshValues(Protocol[S_contra]):
-    """An oracle whose memory lets it answer more within its limits, the more it was asked before."""
+    """An oracle whose cached results let later queries reach further within the same limits."""
 
     def fresh_values(self, state: S_contra) -> dict[int, float] | None:
-        """Return what ``action_values`` returns if nothing was asked before."""
+        """Return ``action_values`` independent of earlier queries."""
         ...
 
 
 @runtime_checkable
 class HasValue(Protocol[S_contra]):
-    """An oracle that may know a position's value without those of all its moves."""
+    """An oracle that can value a position without valuing all its moves."""
 
     def value(self, state: S_contra) -> float | None:
-        """Return the exact value for the seat to move, None out of reach."""
+        """Return the exact value for the seat to move, None if unknown."""
         ...
 
 
 @runtime_checkable
 class Reduced(Protocol):
-    """An oracle that knows less than it could because an extra is not installed.
+    """An oracle that is limited by a missing extra.
 
     Attributes:
-        missing: what would know more, and how to install it; None if nothing is missing.
+        missing: the missing part, and how to install it; None if nothing is missing.
 
     """
 
@@ -132,7 +132,7 @@ class Reduced(Protocol):
 
 @runtime_checkable
 class HasUnit(Protocol):
-    """An oracle that says what its values count; others count in the game's own unit.
+    """An oracle with its own unit of values; others use the game's unit.
 
     Attributes:
         unit: the name of the unit, e.g. "discs".
@@ -144,19 +144,19 @@ class HasUnit(Protocol):
 
 @runtime_checkable
 class HasLine(Protocol[S_contra]):
-    """An oracle that knows a line of best play."""
+    """An oracle that knows a principal variation."""
 
     def line(self, state: S_contra) -> Sequence[int] | None:
-        """Return the actions of best play to the end, [] if the game is over, None where it is out of reach."""
+        """Return the principal variation to the end of the game, [] if it is over, None if unknown."""
         ...
 
 
 class Finding(Protocol):
-    """What a search found in a position.
+    """Result of a search.
 
     Attributes:
         action: the action chosen.
-        depth: plies looked ahead.
+        depth: search depth in plies.
 
     """
 
@@ -173,7 +173,7 @@ class Finding(Protocol):
 
 @runtime_checkable
 class MaybeExact(Protocol):
-    """A finding that says whether its values are exact; others are estimates."""
+    """A result that states whether its values are exact; otherwise they are estimates."""
 
     @property
     def exact(self) -> bool: ...  # noqa: D102
@@ -181,8 +181,8 @@ class MaybeExact(Protocol):
 
 @runtime_checkable
 class Analyst(Protocol[S_contra]):
-    """Anything that values unfinished positions by a search, such as the agents that look ahead."""
+    """Anything that evaluates unfinished positions by a search, such as search agents."""
 
     def analyse(self, state: S_contra) -> Finding:
-        """Return what a search finds in an unfinished position."""
+        """Search an unfinished position and return the result."""
         ...

@@ -1,4 +1,4 @@
-"""Which agents and oracles there are, by name: one line each, imported when asked for; `specs` reads the texts."""
+"""Registry of agents and oracles by name, imported on use; `specs` parses spec strings."""
 
 from __future__ import annotations
 
@@ -34,30 +34,30 @@ AGENTS: dict[str, str] = {
     "perfect": "board_agents.search.perfect:PerfectAgent",
     "open-spiel": "board_agents.players.open_spiel:OpenSpielAgent",
 }
-"""Name -> "module:class" of agents for every game, called as ``cls(game, **parameters)``; a game's own stand in its
+"""Name -> "module:class" of agents for every game, called as ``cls(game, **parameters)``; a game's own are in its
 SUPPORT."""
 
 ORACLES: dict[str, str] = {"exhaustive": "board_agents.search.exhaustive:ExhaustiveOracle"}
-"""Name -> "module:class" of oracles for every game; a game's own stand in its SUPPORT."""
+"""Name -> "module:class" of oracles for every game; a game's own are in its SUPPORT."""
 
 GROUP = "board_envs.agents"
 """Entry-point group of other packages' agents: name -> class or function ``(game, **parameters) -> Agent``."""
 
 
 def agent_names(game: str | None = None) -> list[str]:
-    """List the agents' names, ours first, then those of installed packages; `game` adds another package's game's."""
+    """List agent names: built-in ones, then those of installed packages; `game` adds those of an installed game."""
     return list(dict.fromkeys([*_agents(game), *sorted(point.name for point in entry_points(group=GROUP))]))
 
 
 def oracle_names() -> list[str]:
-    """List the oracles' names, those for every game first."""
+    """List oracle names, those for every game first."""
     return list(_oracles())
 
 
 def _agents(game: str | None = None) -> dict[str, str]:
-    """Return the agents for every game and those of our games, and of `game` wherever it comes from.
+    """Return the agents for every game, of the built-in games, and of `game`.
 
-    A game of ours may have a form of its own of an agent for every game.
+    A built-in game may replace an agent for every game by its own version.
     """
     own = own_support().get(snake_name(game)) if game is not None else None
     others = {name: path for record in _records(game) for name, path in record.agents.items() if name not in AGENTS}
@@ -70,7 +70,7 @@ def _oracles(game: str | None = None) -> dict[str, str]:
 
 
 def _records(game: str | None) -> list[Support]:
-    """Return the records read for a name: a stranger's first, so that one of ours keeps its name."""
+    """Return the records consulted for names: a third-party game's first, so that built-in names take precedence."""
     return [*([] if game is None else [support_of(game)]), *own_support().values()]
 
 
@@ -80,7 +80,7 @@ def make_agent(spec: str, game: Game[S]) -> Agent[S]:
     A spec "package.module:Name" or "path/file.py:name" runs that module or file: only name code that you trust.
 
     Raises:
-        SpecError: unknown name or parameter, or a value of the wrong type; the known ones are listed.
+        SpecError: unknown name or parameter (the message lists known ones), or a value of the wrong type.
 
     """
     if isinstance(spec, str):
@@ -105,14 +105,14 @@ def _agent_of_code(spec: str, path: str, rest: str, game: Game[S]) -> Agent[S]:
         raise SpecError(f"{label}: {error}{hint}") from error
     if not isinstance(given, (type, AgentBuilder)):
         if rest:
-            raise SpecError(f"{label}: parameters are for classes and builders, {given!r} is neither")
+            raise SpecError(f"{label}: only classes and builders take parameters, not {given!r}")
         return _as_agent_of(label, copy.deepcopy(given) if is_agent(given) else given, game)
     parameters = read_parameters(label, rest, given)
     return _as_agent_of(label, agent_builder(functools.partial(given, **parameters)), game)
 
 
 def _as_agent_of(label: str, given: Any, game: Game[S]) -> Agent[S]:
-    """Return `as_agent`; whatever goes wrong in foreign code is a SpecError."""
+    """Return `as_agent`; raise SpecError for any error in foreign code."""
     try:
         return as_agent(given, game)
     except MissingExtraError:
@@ -124,7 +124,7 @@ def _as_agent_of(label: str, given: Any, game: Game[S]) -> Agent[S]:
 
 
 def make_oracle(game: Game[S], spec: str | None = None) -> Oracle[S]:
-    """Return what knows exact values of a game: the best there is, or the one that `spec` names (SpecError if none)."""
+    """Return an oracle for a game: the one that `spec` names, by default the best; raise SpecError if unknown."""
     if spec is None:
         try:
             return make_oracle(game, default_oracle(game.name))
@@ -142,7 +142,7 @@ def default_oracle(game: str) -> str:
 
 
 def missing_estimator(game: Game[Any]) -> str | None:
-    """Return what a game's estimator needs that is not installed, None if nothing is missing."""
+    """Return the extra that a game's estimator lacks, None if nothing is missing."""
     spec = support_of(game.name).estimator
     if spec is not None:
         try:
@@ -155,10 +155,10 @@ def missing_estimator(game: Game[Any]) -> str | None:
 
 
 def make_estimator(game: Game[Any]) -> Any:
-    """Return the agent whose ``analyse(state)`` estimates positions of a game; None if there is none for it here."""
+    """Return the agent whose ``analyse(state)`` estimates positions of a game; None if it has none."""
     spec = support_of(game.name).estimator
     if spec is not None:
-        # Not for this size, or without its extra.
+        # Unsupported size, or missing extra.
         with contextlib.suppress(SpecError, MissingExtraError):
             return make_agent(spec, game)
     return None
@@ -170,18 +170,18 @@ def resolve_oracle(spec: str, game: Game[S]) -> Oracle[S]:
 
 
 def as_agent(agent: Any, game: Game[S]) -> Agent[S]:
-    """Return an agent from any form in which one is given; `board_envs.policies` lists them.
+    """Return an agent from any of the forms that `board_envs.policies` lists.
 
     Raises:
-        SpecError: a spec string that does not name an agent.
-        TypeError: none of the forms.
+        SpecError: a spec string does not name an agent.
+        TypeError: the object has none of the forms.
 
     """
     return _adapt(find_policy(agent, game, make_agent), game)
 
 
 def _adapt(policy: Any, game: Game[S]) -> Agent[S]:
-    """Return an agent object from what `find_policy` found."""
+    """Return an agent object from the result of `find_policy`."""
     if is_agent(policy):
         complete = isinstance(policy, Agent) and takes_state(policy)
         return cast(Agent[S], policy) if complete else AdaptedAgent(game, policy)
@@ -208,7 +208,7 @@ def _agent_class(name: str, game: str | None = None) -> Callable[..., Any]:
 
 
 def _load_entry_point(point: EntryPoint) -> Callable[..., Any]:
-    """Return another package's agent class; SpecError names the package if it cannot be imported."""
+    """Return another package's agent class; raise SpecError, naming the package, if the import fails."""
     try:
         return cast("Callable[..., Any]", point.load())
     except MissingExtraError:
@@ -227,7 +227,7 @@ def _oracle_class(name: str, game: str | None = None) -> Callable[..., Any]:
 
 def _make(kind: str, spec: str, game: Game[Any], find: Callable[[str, str], Callable[..., Any]]) -> Any:
     if not isinstance(spec, str):
-        raise SpecError(f"the spec of an {kind} is a text such as 'name:key=value', not {spec!r}")
+        raise SpecError(f"the spec of an {kind} must be a string such as 'name:key=value', not {spec!r}")
     if not isinstance(game, Game):
         raise TypeError(f"{kind} {spec!r}: expected a game (make_game(...)), not {game!r}")
     name, _, rest = spec.partition(":")
@@ -240,4 +240,4 @@ def _make(kind: str, spec: str, game: Game[Any], find: Callable[[str, str], Call
     except ValueError as error:
         raise SpecError(f"{kind} {spec!r}: {error}") from error
     except MemoryError as error:
-        raise SpecError(f"{kind} {spec!r}: there is not enough memory ({error})") from error
+        raise SpecError(f"{kind} {spec!r}: not enough memory ({error})") from error

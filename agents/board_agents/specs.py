@@ -3,11 +3,11 @@
 | form | names |
 | --- | --- |
 | ``name:key=value,key=value`` | an agent or oracle of the registry, with keyword arguments |
-| ``package.module:Name`` | an agent, class or function of a module that Python can import |
-| ``path/file.py:name`` | the same of a Python file, which is run |
+| ``package.module:Name`` | an agent, class or function of an importable module |
+| ``path/file.py:name`` | the same from a Python file, which is run |
 
-The last two take parameters, too, after another colon: ``file.py:Name:depth=3``. Values are typed by the annotations of
-what they are passed to. A value or path with a comma in it stands between double quotes.
+The last two take parameters after another colon: ``file.py:Name:depth=3``. Types come from the annotations of
+the function or class. A value or path that contains a comma needs double quotes.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ _CODE = re.compile(r'\s*("[^"]+\.py"|[^"=]+?\.py|[A-Za-z_][\w.]*)\s*:\s*([A-Za-z
 
 
 def split_specs(text: str) -> list[str]:
-    """Cut "random,alpha-beta:depth=4,ties=random,greedy" into its specs.
+    """Split "random,alpha-beta:depth=4,ties=random,greedy" into specs.
 
-    A piece "key=value" belongs to the spec before it; commas between double quotes do not cut. SpecError if a piece is
+    A part "key=value" belongs to the spec before it; commas in double quotes do not split. Raise SpecError if a part is
     empty.
     """
     specs: list[str] = []
     for number, piece in enumerate(_CUT.split(text), 1):
         head = piece.strip()
         if not head:
-            raise SpecError(f"piece {number} of {text!r} is empty; agents are separated by one comma")
+            raise SpecError(f"part {number} of {text!r} is empty; separate agents by one comma")
         if specs and re.match(r"[A-Za-z_]\w*\s*=", head) and ":" in specs[-1]:
             specs[-1] += "," + head
         else:
@@ -46,10 +46,10 @@ def split_specs(text: str) -> list[str]:
 
 
 def split_name(spec: str, known: Iterable[str]) -> tuple[str, str]:
-    """Cut a spec into what it names and the text of its parameters.
+    """Split a spec into its name and the text of its parameters.
 
-    The first part is a name of `known`, or "module:Name", or "file.py:name" (without quotes); what is neither comes
-    back up to the first colon.
+    The first part is a name of `known`, or "module:Name", or "file.py:name" (without quotes); anything else is
+    returned up to the first colon.
     """
     name, _, rest = spec.partition(":")
     if name.strip() not in known and (code := _CODE.fullmatch(spec)):
@@ -59,52 +59,52 @@ def split_name(spec: str, known: Iterable[str]) -> tuple[str, str]:
 
 
 def unknown_name(kind: str, name: str, known: list[str]) -> SpecError:
-    """Return the error for a name that is not known; it suggests a near one and lists all."""
+    """Return the error for an unknown name; it suggests a similar one and lists all."""
     near = difflib.get_close_matches(name, known, n=1)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
     return SpecError(f"unknown {kind} {name!r}{hint}; known {kind}s: {', '.join(known)}")
 
 
 def spec_parameters(make: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """Return what a spec may set: every parameter but the first, which takes the game."""
+    """Return the parameters that a spec may set: all but the first, the game."""
     signature = inspect.signature(make)
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     return dict([(key, value) for key, value in signature.parameters.items() if value.kind in named][1:])
 
 
 def read_parameters(label: str, text: str, make: Callable[..., Any]) -> dict[str, Any]:
-    """Read "key=value,key=value" into keyword arguments of `make`.
+    """Parse "key=value,key=value" into keyword arguments of `make`.
 
     Args:
-        label: begins each message, such as "agent 'alpha-beta:depth=x'".
+        label: prefix of each message, such as "agent 'alpha-beta:depth=x'".
         text: the parameters.
-        make: what is called with them after the game.
+        make: the function or class called with the game and these arguments.
 
     Raises:
-        SpecError: a text that does not read, a parameter that is unknown, missing or given twice, a wrong value.
+        SpecError: invalid text; a parameter that is unknown, missing or given twice; an invalid value.
 
     """
     known = spec_parameters(make)
-    offered = f"it has: {', '.join(known)}" if known else "it has none"
+    offered = f"parameters: {', '.join(known)}" if known else "it has no parameters"
     hints = _hints(make, known)
     values: dict[str, Any] = {}
     position = 0
     while position < len(text):
         match = _PAIR.match(text, position)
         if match is None:
-            raise SpecError(f"{label}: {text[position:]!r} does not read as key=value; {offered}")
+            raise SpecError(f"{label}: {text[position:]!r} is not key=value; {offered}")
         key, value, position = match[1], match[2].strip('"'), match.end()
         if key not in known:
-            raise SpecError(f"{label}: there is no parameter {key!r}; {offered}")
+            raise SpecError(f"{label}: unknown parameter {key!r}; {offered}")
         if key in values:
             raise SpecError(f"{label}: {key} is given twice")
         try:
             values[key] = _convert(value, hints[key])
         except ValueError as error:
-            raise SpecError(f"{label}: {key} is {error}, not {value!r}") from None
+            raise SpecError(f"{label}: {key} must be {error}, not {value!r}") from None
     missing = [key for key, parameter in known.items() if parameter.default is parameter.empty and key not in values]
     if missing:
-        raise SpecError(f"{label}: {', '.join(missing)} must be given; {offered}")
+        raise SpecError(f"{label}: missing {', '.join(missing)}; {offered}")
     return values
 
 
@@ -112,11 +112,11 @@ _BUILTIN: dict[str, type] = {"int": int, "float": float, "bool": bool, "str": st
 
 
 def _hints(make: Callable[..., Any], known: dict[str, inspect.Parameter]) -> dict[str, Any]:
-    """Return each parameter's type: its annotation, where that can be read, else the type of its default, else text."""
+    """Return each parameter's type: its annotation if it can be resolved, else the type of its default, else str."""
     try:
         hints = typing.get_type_hints(make.__init__ if isinstance(make, type) else make)  # type: ignore[misc]
     except (NameError, TypeError):
-        # Annotations that only type checkers can read (names imported for them alone), or nothing annotated at all.
+        # Names imported only for type checkers, or no annotations.
         written = {key: parameter.annotation for key, parameter in known.items()}
         hints = {key: _BUILTIN[text] for key, text in written.items() if isinstance(text, str) and text in _BUILTIN}
     for key, parameter in known.items():
@@ -126,7 +126,7 @@ def _hints(make: Callable[..., Any], known: dict[str, inspect.Parameter]) -> dic
 
 
 def _convert(text: str, hint: Any) -> Any:
-    """Return a text as the type of an annotation; ValueError says what is expected."""
+    """Convert a text to the type of an annotation; ValueError states the expected type."""
     origin = typing.get_origin(hint)
     if origin is typing.Literal:
         choices = typing.get_args(hint)

@@ -1,6 +1,6 @@
-"""SUPPORT: the agents' half of a game as one record, and where the records are found.
+"""SUPPORT: the agents' half of a game as one record, and how records are found.
 
-A game of ours has a package of its name in ``board_agents.games`` that defines ``SUPPORT``; another package declares
+A built-in game has a package of its name in ``board_agents.games`` that defines ``SUPPORT``; another package declares
 an entry point in the group ``board_envs.support``, game name -> ``"module:attribute"``. A game without a record still
 plays: its evaluation is the margin, its oracle the exhaustive search.
 """
@@ -26,17 +26,17 @@ GROUP = "board_envs.support"
 
 @dataclass(frozen=True)
 class Unit:
-    """What exact values count, and what one means for the seat to move.
+    """The unit of exact values, and their meaning for the seat to move.
 
-    The three sentences may hold ``{value}`` (the value without its sign), ``{unit}`` (singular or plural to match) and
+    The three sentences may contain ``{value}`` (the value without its sign), ``{unit}`` (singular or plural) and
     ``{plies}`` (plies to the end, if the game's `Support.plies` gives them).
 
     Attributes:
         name: as printed beside values, e.g. "discs".
-        singular: for one.
+        singular: name for one.
         won: the sentence for a value above 0.
-        lost: below 0.
-        equal: for 0.
+        lost: for a value below 0.
+        equal: for a value of 0.
 
     """
 
@@ -47,17 +47,17 @@ class Unit:
     equal: str = "draws"
 
     def describe(self, value: float, plies: int | None = None) -> str:
-        """Say what a value means for the mover."""
+        """Describe a value from the mover's view."""
         sentence = self.won if value > 0 else self.lost if value < 0 else self.equal
         size = abs(value)
         return sentence.format(value=f"{size:g}", unit=self.singular if size == 1 else self.name, plies=plies)
 
 
 class HistoryKey(Protocol):
-    """What, besides its board, the value of a position depends on.
+    """Key of a position whose value depends on its history.
 
     Attributes:
-        cost: how many positions of the search's budget one position counts for.
+        cost: number of positions of the search's budget that one position costs.
 
     """
 
@@ -69,17 +69,17 @@ class HistoryKey(Protocol):
 
 
 class TablesError(TextError):
-    """Tables of exact values that cannot be built or read: a wrong size, or a file that is missing or damaged."""
+    """Tablebases or books that cannot be built or read: a wrong size, or a file that is missing or damaged."""
 
 
 @dataclass(frozen=True)
 class TablesReport:
-    """What was built, checked or found, for people and for programs.
+    """Result of building, verifying or describing tables.
 
     Attributes:
         data: plain data, printed with ``--json``.
         summary: one line.
-        header: names of the columns of a list, if there is one.
+        header: column names of the list, if any.
         rows: the list's rows.
 
     """
@@ -91,15 +91,15 @@ class TablesReport:
 
 
 Progress: TypeAlias = Callable[[str, float, float], None]
-"""Called with (what is being done, how much is done, how much there is)."""
+"""Called with (description, amount done, total amount)."""
 
 
 class TablesBuilder(Protocol):
-    """Tables of exact values on disk that ``board-envs tables`` builds.
+    """A tablebase or book on disk that ``board-envs tables`` builds.
 
     Attributes:
-        about: what the tables hold, in a few words.
-        options: names of the sizes they take -> default; None where a size must be given to build them.
+        about: a short description.
+        options: option -> default; None if the option is required to build.
 
     """
 
@@ -107,44 +107,44 @@ class TablesBuilder(Protocol):
     options: Mapping[str, int | None]
 
     def build(self, options: Mapping[str, int], folder: Path | None, threads: int, progress: Progress) -> TablesReport:
-        """Build what is missing in a folder (None: the default one); a build that was stopped goes on."""
+        """Build what is missing in a folder (None: the default one); a stopped build resumes."""
         ...
 
 
 @runtime_checkable
 class TablesInspector(Protocol):
-    """Tables that can also be checked and described. Options without a default may be absent."""
+    """Tables that can also be verified and described. Options without a default may be absent."""
 
     def verify(self, options: Mapping[str, int], folder: Path | None, full: bool, progress: Progress) -> TablesReport:
-        """Check the files, with `full` also every value; TablesError names what is wrong."""
+        """Check the files, with `full` also every value; raise TablesError for a wrong one."""
         ...
 
     def info(self, options: Mapping[str, int], folder: Path | None) -> TablesReport:
-        """Describe what is there."""
+        """Describe the existing tables."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class Support:
-    """What agents, oracles and commands know of one game. Everything is optional.
+    """What agents, oracles and commands use for one game. Everything is optional.
 
-    A reference is a text ``"module:attribute"``; its module is imported when it is used, not before. The first oracle
+    A reference is a text ``"module:attribute"``; its module is imported on use. The first oracle
     and the first evaluation are the game's defaults.
 
     Attributes:
         oracles: name -> class, called as ``cls(game, **parameters)``.
         agents: name -> class of agents for this game alone, called in the same way.
-        estimator: spec of the agent whose ``analyse`` estimates what no oracle reaches, in the unit of the oracle.
+        estimator: spec of the agent whose ``analyse`` estimates what the oracle does not know, in the same unit.
         evaluations: name -> function ``game -> evaluation``; "margin" and "zero" exist for every game.
-        weights: function ``(game, matrix int64 of the board's shape) -> evaluation`` by weights of cells.
+        weights: function ``(game, matrix int64 of the board's shape) -> evaluation`` with weights of cells.
         win_value: function ``game -> WinValue`` (`board_agents.search.evaluations`).
-        final_value: function ``game -> (finished state -> int)``: its exact value in player_0's view; else the margin.
-        unit: what exact values count; else the game's own unit.
-        plies: function ``(game, state, value) -> int``: plies from `state` to the end, where a value tells them.
+        final_value: function ``game -> (finished state -> int)``: exact value in player_0's view; default: margin.
+        unit: unit of exact values; default: the game's own unit.
+        plies: function ``(game, state, value) -> int``: plies from `state` to the end, if a value determines them.
         history_key: ``(game, spend) -> HistoryKey`` for games whose values depend on earlier positions; it calls
-            ``spend()`` for each further position it looks at. Else positions alone are the key.
+            ``spend()`` for each further position it visits. Default: the position alone is the key.
         outside: name of an outside program or protocol ("open-spiel", ...) -> function ``game -> form | None``, None
-            where it does not have these rules; what a form is, the module that speaks the protocol says.
+            where it does not have these rules; the module that implements the protocol defines the form.
         tables: name -> class of a `TablesBuilder`, called without arguments.
 
     """
@@ -165,13 +165,13 @@ class Support:
 
 @dataclass(frozen=True)
 class OpenSpielForm:
-    """A game's form in OpenSpiel: the answer of ``outside["open-spiel"]``.
+    """A game's form in OpenSpiel: the result of ``outside["open-spiel"]``.
 
     Attributes:
         name: OpenSpiel's short name of the game.
-        parameters: of ``pyspiel.load_game``.
-        skip: OpenSpiel's action for a turn that is skipped, which is no action here; None if it has none.
-        action: function ``(state, action here) -> OpenSpiel's action``; None where both count alike.
+        parameters: parameters of ``pyspiel.load_game``.
+        skip: OpenSpiel's action for a skipped turn, which is not an action here; None if it has none.
+        action: function ``(state, action here) -> OpenSpiel's action``; None if both numberings agree.
 
     """
 
@@ -188,7 +188,7 @@ def outside_form(game: Game[Any], name: str) -> Any:
 
 
 def load(reference: str) -> Callable[..., Any]:
-    """Return what a reference "module:attribute" names."""
+    """Import the object that a reference "module:attribute" names."""
     module, _, name = reference.partition(":")
     return cast("Callable[..., Any]", getattr(importlib.import_module(module), name))
 
@@ -207,16 +207,16 @@ def own_tables() -> dict[str, str]:
 
 
 def other_tables() -> tuple[dict[str, str], list[SpecError | MissingExtraError]]:
-    """Return the tables of other packages' games as `own_tables` does, and why records do not load; all are imported.
+    """Return the tables of other packages' games like `own_tables`, and the errors of broken records; imports all.
 
-    Ours win a clash of names.
+    Built-in names take precedence.
     """
     found: dict[str, str] = {}
     errors: list[SpecError | MissingExtraError] = []
     for game in sorted({_game_name(point) for point in entry_points(group=GROUP)}):
         try:
             found |= support_of(game).tables
-        except (SpecError, MissingExtraError) as error:  # noqa: PERF203  # one broken package does not hide the others
+        except (SpecError, MissingExtraError) as error:  # noqa: PERF203  # one broken package must not hide the others
             errors.append(error)
     return {name: path for name, path in found.items() if name not in own_tables()}, errors
 
@@ -226,7 +226,7 @@ def support_of(name: str) -> Support:
     """Return the record of a game by the game's name; an empty one if it has none.
 
     Raises:
-        SpecError: another package declares a record that does not load; the package is named.
+        SpecError: another package's record does not load; the message names the package.
         MissingExtraError: it needs an extra that is not installed.
 
     """
@@ -251,12 +251,12 @@ def _load_point(point: EntryPoint) -> Support:
     except Exception as error:
         raise SpecError(f"{where} does not load: {type(error).__name__}: {error}") from error
     if not isinstance(record, Support):
-        raise SpecError(f"{where} is no Support record, but {record!r}")
+        raise SpecError(f"{where} is not a Support record, but {record!r}")
     return record
 
 
 def value_unit(game: Game[Any], name: str) -> Unit:
-    """Return the unit called `name`: the game's own, or one that is described by the facts of the game."""
+    """Return the unit called `name`: the game's own, or a default made from the facts of the game."""
     unit = support_of(game.name).unit
     if unit is not None and unit.name == name:
         return unit
@@ -270,6 +270,6 @@ def value_unit(game: Game[Any], name: str) -> Unit:
 
 
 def exact_unit(game: Game[Any]) -> str:
-    """Return the name of the unit that a game's exact values are in."""
+    """Return the name of the unit of a game's exact values."""
     unit = support_of(game.name).unit
     return game.unit if unit is None else unit.name

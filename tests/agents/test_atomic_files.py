@@ -132,7 +132,7 @@ def test_a_long_name_can_be_written(tmp_path):
 def test_a_file_of_another_kind_is_left_alone(tmp_path):
     path = tmp_path / "a"
     path.write_bytes(b"a picture")
-    with pytest.raises(FileExistsError, match="no file of this kind"):
+    with pytest.raises(FileExistsError, match="not a file of this kind"):
         write(path, ours=begins_with(b"ours 1", b"ours 2"))
     assert path.read_bytes() == b"a picture"
     for content in (b"", b"ours 1, whatever", b"ours 2"):

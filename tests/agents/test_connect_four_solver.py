@@ -316,7 +316,7 @@ def test_too_little_memory_is_told(monkeypatch):
         raise MemoryError(f"Unable to allocate {megabytes} MB")
 
     monkeypatch.setattr("board_agents.games.connect_four.solver.big_table", no_memory)
-    with pytest.raises(SpecError, match=r"megabytes=9000': there is not enough memory \(Unable to allocate"):
+    with pytest.raises(SpecError, match=r"megabytes=9000': not enough memory \(Unable to allocate"):
         make_oracle(GAME, "connect-four-solver:megabytes=9000")
 
 

@@ -25,23 +25,23 @@ def test_parameters_come_with_their_types():
     [
         ("alfa-beta", "did you mean 'alpha-beta'"),
         ("", "known agents: random"),
-        ("alpha-beta:deep=3", "'deep'.*it has: depth, evaluation, ties, seconds, compiled"),
+        ("alpha-beta:deep=3", "'deep'.*parameters: depth, evaluation, ties, seconds, compiled"),
         ("random:depth=3", "'depth'.*it has none"),
-        ("alpha-beta:depth=3.5", "depth is an integer, not '3.5'"),
-        ("alpha-beta:depth=three", "depth is an integer, not 'three'"),
-        ("alpha-beta:depth=٣", "depth is an integer"),
-        ("alpha-beta:depth=1_0", "depth is an integer"),
-        ("alpha-beta:depth=", "depth is an integer"),
+        ("alpha-beta:depth=3.5", "depth must be an integer, not '3.5'"),
+        ("alpha-beta:depth=three", "depth must be an integer, not 'three'"),
+        ("alpha-beta:depth=٣", "depth must be an integer"),
+        ("alpha-beta:depth=1_0", "depth must be an integer"),
+        ("alpha-beta:depth=", "depth must be an integer"),
         ("alpha-beta:depth=0", "depth must be an integer from 1 to 100, not 0"),
         ("alpha-beta:depth=101", "from 1 to 100"),
         ("alpha-beta:seconds=fast", "seconds is a number"),
         ("alpha-beta:seconds=-1", "seconds must be a finite number above 0"),
-        ("alpha-beta:ties=last", "ties is one of first, random, not 'last'"),
-        ("alpha-beta:evaluation=corners", "has no evaluation 'corners'; it has: grid, margin, zero"),
+        ("alpha-beta:ties=last", "ties must be one of first, random, not 'last'"),
+        ("alpha-beta:evaluation=corners", "has no evaluation 'corners'; evaluations: grid, margin, zero"),
         ("alpha-beta:evaluation=no.such:thing", "No module named"),
         ("alpha-beta:evaluation=math:pi", "no function"),
-        ("alpha-beta:depth", "does not read as key=value"),
-        ("alpha-beta:depth=3,,", "does not read as key=value"),
+        ("alpha-beta:depth", "is not key=value"),
+        ("alpha-beta:depth=3,,", "is not key=value"),
         ("alpha-beta:depth=3,depth=4", "given twice"),
         ("nim-xor", "closed form is Nim's"),
     ],
@@ -115,7 +115,7 @@ def test_parameters_are_typed_without_readable_annotations(monkeypatch):
     monkeypatch.setitem(AGENTS, "unreadable", "test_registry:Unreadable")
     assert make_agent("unreadable:depth=3,speed=2,name=x", GAME).values == (3, 2.0, "x")
     assert make_agent("unreadable", GAME).values == (2, 1.5, None)
-    with pytest.raises(SpecError, match="depth is an integer"):
+    with pytest.raises(SpecError, match="depth must be an integer"):
         make_agent("unreadable:depth=x", GAME)
     with pytest.raises(SpecError, match="speed is a number"):
         make_agent("unreadable:speed=x", GAME)

@@ -153,7 +153,7 @@ def test_a_record_that_needs_an_extra_says_which(stranger, install):
 
 def test_what_is_no_record_is_refused(install):
     install("stranger", {"oracles": {}})
-    with pytest.raises(SpecError, match="no Support record"):
+    with pytest.raises(SpecError, match="not a Support record"):
         support_of("stranger")
 
 
@@ -178,7 +178,7 @@ def test_another_packages_tables_are_built_by_the_command(install, capsys):
     for arguments, told in [
         (["build", "shelf"], "tables build shelf needs --param sticks=..."),
         (["build", "shelf", "-p", "sticks=many"], "--param must be KEY=NUMBER, as in size=4, not 'sticks=many'"),
-        (["build", "shelf", "--pits", "2"], "has no --pits; it has: --param sticks=..., --param rows=..."),
+        (["build", "shelf", "--pits", "2"], "has no option --pits; options: --param sticks=..., --param rows=..."),
         (["info", "shelf"], "verify and info do not apply to it"),
         (["build", "awale"], "needs --max-total"),
     ]:

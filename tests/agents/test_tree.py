@@ -165,7 +165,7 @@ def test_compiled_search_takes_weights_and_keeps_two_matrices_apart():
         (REVERSI, [[0.5] * 8] * 8, "a weight is a whole number from .* not 0.5"),
         (REVERSI, [[10**6 + 1] * 8] * 8, "not '1000001'"),
         (REVERSI, 3.5, "a name, a function of a state or a matrix of weights, not 3.5"),
-        (REVERSI, "math:pi", "'math:pi' is no function of a state and no matrix of weights, but 3.14"),
+        (REVERSI, "math:pi", "'math:pi' is neither a function of a state nor a matrix of weights, but 3.14"),
         (make_game("nim"), [[1, 2, 3]], "nim has no evaluation by a matrix of weights"),
     ],
 )
@@ -175,12 +175,12 @@ def test_weights_that_are_refused(game, evaluation, why):
 
 
 def test_what_else_is_refused():
-    with pytest.raises(ValueError, match=r"tree: depth 3 from .* has more than 100 positions; take a smaller depth"):
+    with pytest.raises(ValueError, match=r"tree: depth 3 from .* has more than 100 positions; use a smaller depth"):
         build_tree(CONNECT_FOUR, CONNECT_FOUR.initial_state(), 3, nodes=100)
     assert build_tree(CONNECT_FOUR, CONNECT_FOUR.initial_state(), 2, nodes=57).count() == 57
     with pytest.raises(ValueError, match="depth must be"):
         build_tree(CONNECT_FOUR, CONNECT_FOUR.initial_state(), -1)
-    with pytest.raises(SpecError, match="it has: grid"):
+    with pytest.raises(SpecError, match="evaluations: grid"):
         build_tree(CONNECT_FOUR, CONNECT_FOUR.initial_state(), 1, "nothing")
     with pytest.raises(PositionError):
         build_tree(CONNECT_FOUR, REVERSI.initial_state(), 1)

@@ -64,7 +64,7 @@ def test_odd_records_survive_too(tmp_path, suffix):
 def test_records_that_do_not_reach_their_end_are_neither_written_nor_read(tmp_path, suffix):
     record = play_game(NIM, ["random", "random"], names=("a", "b"))
     wrong = dataclasses.replace(record, margin=5)
-    with pytest.raises(RecordError, match="margin of 5"):
+    with pytest.raises(RecordError, match="states margin 5"):
         write_records(str(tmp_path / f"never{suffix}"), [record, wrong])
     assert not (tmp_path / f"never{suffix}").exists() or suffix == ".db"
 
@@ -186,8 +186,8 @@ def test_codes_are_texts_in_json(tmp_path, capsys):
         (["query", "x.db", "wins"], "missing player (write player=...)"),
         (["query", "x.db", "wins", "winner=a"], "parameters of wins: player"),
         (["query", "x.db", "deeper-than", "depth=two"], "depth must be an integer"),
-        (["analyse", "x.db"], "either --agent or --oracle"),
-        (["analyse", "mongodb://x", "--oracle", "default"], "not in mongodb"),
+        (["analyse", "x.db"], "exactly one of --agent and --oracle"),
+        (["analyse", "mongodb://x", "--oracle", "default"], "not mongodb"),
     ],
 )
 def test_mistakes_are_told_in_one_line(arguments, message, capsys, tmp_path, monkeypatch):

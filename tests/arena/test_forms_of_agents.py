@@ -135,9 +135,9 @@ def test_a_file_is_an_opponent_too(code):
 def test_parameters_reach_a_class_of_a_file(code):
     agent = make_agent(f'"{code}/file.py":First:skip=2', NIM)
     assert agent.skip == 2
-    with pytest.raises(SpecError, match="skip is an integer, not 'x'"):
+    with pytest.raises(SpecError, match="skip must be an integer, not 'x'"):
         make_agent(f"{code}/file.py:First:skip=x", NIM)
-    with pytest.raises(SpecError, match="no parameter 'depth'; it has: skip"):
+    with pytest.raises(SpecError, match="unknown parameter 'depth'; parameters: skip"):
         make_agent(f"{code}/file.py:First:depth=2", NIM)
     with pytest.raises(SpecError, match="parameters are for classes and builders"):
         make_agent(f"{code}/file.py:policy:depth=2", NIM)
@@ -221,7 +221,7 @@ def test_a_plain_list_names_its_agents():
     ("spec", "says"),
     [
         ("nothing.py:agent", "no such file"),
-        ("file.py:agnt", "has no 'agnt'; it has: First, Short, policy, batch, build"),
+        ("file.py:agnt", "has no 'agnt'; names: First, Short, policy, batch, build"),
         ("file.py:number", "must be a spec string, an agent with act"),
         ("file.py:batch", "cannot be called with one observation; batch_policy"),
         ("no_such_module:agent", "No module named 'no_such_module'"),

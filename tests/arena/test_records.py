@@ -39,7 +39,7 @@ def test_headers_are_kept_and_leave_no_trace_where_there_are_none():
     record = changed(plain, headers={"event": "final"})
     assert GameRecord.from_json(record.to_json()) == record != plain
     for wrong in ({"event": 1}, ["event"], "event"):
-        with pytest.raises(RecordError, match="headers are texts by name"):
+        with pytest.raises(RecordError, match="headers must map strings to strings"):
             GameRecord.from_json(changed(plain, headers=wrong).to_json())
 
 

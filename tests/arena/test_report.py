@@ -233,7 +233,7 @@ def test_the_command_writes_what_is_asked_for(tmp_path, capsys, records):
     ("arguments", "message"),
     [
         (["nothing.jsonl", "-o", "x.html"], "nothing.jsonl"),
-        (["games.jsonl", "-o", "x.pdf"], "as .html, .json or .csv"),
+        (["games.jsonl", "-o", "x.pdf"], "must be .html, .json or .csv"),
         (["games.jsonl", "-o", "x.html", "--judged", "-1"], "--judged must be 0 or more"),
         (["games.jsonl", "-o", "x.html"], "choose one with --game"),
         (["games.jsonl", "-o", "x.html", "--game", "awale"], "no games"),

@@ -100,7 +100,7 @@ def test_hypotheses_that_cannot_be_tested_are_refused(wrong):
 
 
 def test_wrong_counts_are_refused():
-    with pytest.raises(ValueError, match="two or more"):
+    with pytest.raises(ValueError, match="at least two numbers"):
         log_likelihood_ratio((3,), 0.5, 0.6)
     with pytest.raises(ValueError, match="negative"):
         log_likelihood_ratio((3, -1), 0.5, 0.6)

@@ -128,7 +128,7 @@ def test_a_writer_writes_batches_and_the_rest_at_the_end(url):
     [
         ({"final": "0,0,0 0"}, "replays to"),
         ({"winner": 2}, "winner 2"),
-        ({"margin": 7}, "margin of 7"),
+        ({"margin": 7}, "states margin 7"),
         ({"actions": (11, 11)}, "ply 2"),
     ],
 )
@@ -294,8 +294,8 @@ def test_references_are_checked(url):
 @pytest.mark.parametrize(
     ("target", "message"),
     [
-        ("mysql://host/games", "not in mysql"),
-        ("://", "no database URL"),
+        ("mysql://host/games", "not mysql"),
+        ("://", "is not a database URL"),
         ("/nowhere/at/all/games.db", "unable to open"),
         ("postgresql://nobody@/none?host=/nowhere", "nowhere"),
     ],

@@ -73,10 +73,10 @@ def test_a_kaggle_file_that_prints_does_not_disturb_json(tmp_path, run):
 def test_evaluate_stops_where_no_person_answers():
     code, out, err = outcome("evaluate", "nim", "human", stdin=subprocess.DEVNULL)
     assert (code, out) == (2, "")
-    assert err.endswith("board-envs: the input ended where player_0 (a person) has to move\n")
+    assert err.endswith("board-envs: end of input: player_0 (a person) is to move\n")
     code, out, err = outcome("tournament", "nim", "-a", "human,random", "-n", 2, "-w", 2, stdin=subprocess.DEVNULL)
     assert (code, out) == (2, "")
-    assert "the input ended where player_" in err
+    assert "end of input: player_" in err
 
 
 def test_the_game_comes_first_and_the_other_order_works_with_a_warning(run):

@@ -76,7 +76,7 @@ def test_a_saved_game_is_not_written_over_it(foreign, run, monkeypatch):
     monkeypatch.setattr("builtins.input", lambda _prompt: next(lines))
     code, out, _ = run("play", "nim", "-o", "human")
     assert code == 0
-    assert "exists and is no file of this kind" in out
+    assert "exists and is not a file of this kind" in out
 
 
 def test_reversi_weights_are_not_written_over_it(foreign):

@@ -45,8 +45,8 @@ def test_a_folder_that_is_none_is_told(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("build", "connect-four-book", "--pits", "3"), "has no --pits; it has: --plies"),
-        (("build", "awale", "--plies", "3", "--max-total", "3"), "has no --plies; it has: --pits, --max-total"),
+        (("build", "connect-four-book", "--pits", "3"), "has no option --pits; options: --plies"),
+        (("build", "awale", "--plies", "3", "--max-total", "3"), "has no option --plies; options: --pits, --max-total"),
         (("build", "awale"), "tables build awale needs --max-total"),
         (("build", "connect-four-book", "--plies", "17"), "a book goes to 0 .. 16 plies, not 17"),
         (("info", "connect-four-book"), "verify and info do not apply to it"),

@@ -91,7 +91,7 @@ def test_what_is_refused(run, monkeypatch, tmp_path):
     blocked.touch()
     for folder, arguments, told in (
         (blocked, ["nim"], f"cannot store compiled code in {blocked}"),
-        (tmp_path, ["nim", "--clear"], "leave 'nim' out"),
+        (tmp_path, ["nim", "--clear"], "takes no GAME"),
         (tmp_path, ["--param", "heaps=1"], "--param needs a GAME"),
         (tmp_path, ["nym"], "nim"),
     ):

@@ -1,1 +1,1 @@
-"""Aligned arrays, atomic files, processor instructions, interrupts: nothing here knows a game."""
+"""Aligned arrays, atomic files, processor instructions, interrupts; independent of any game."""

@@ -1,4 +1,4 @@
-"""Files read and written with care: atomic writes, nothing of another program's replaced, no endless reading."""
+"""Safe file access: atomic writes, no overwriting of foreign files, bounded reads."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ except ModuleNotFoundError:  # Windows
 T = TypeVar("T")
 _TEMPORARY = re.compile(r"part-[0-9]+-[0-9a-f]{8}(\.\w+)?")
 MOST_BYTES = 1 << 30
-"""The largest file that is read into memory, in bytes."""
+"""Largest file read into memory, in bytes."""
 
 
 def write_whole(
     target: str | os.PathLike[str], write: Callable[[Path], T], *, ours: Callable[[Path], bool] | None = None
 ) -> T:
-    """Write a file whole or not at all: a temporary file beside it, flushed to the disk, then renamed.
+    """Write a file atomically: write a temporary file beside it, flush it to disk, rename it.
 
-    A symbolic link stays, the file that it leads to is replaced; a replaced file keeps its permissions. Devices and
+    For a symbolic link, its target is replaced; a replaced file keeps its permissions. Devices and
     pipes are written directly.
 
     Args:
         target: the file.
-        write: writes the path that it is given, which ends like the target.
-        ours: tells whether an existing file is of the kind that is written; any other is left alone. An empty file may
-            always be replaced, and None allows every file.
+        write: function that writes to the path it is given, which has the target's suffix.
+        ours: function that returns whether an existing file may be replaced; None allows every file. An empty file may
+            always be replaced.
 
     Returns:
-        What `write` returned.
+        The result of `write`.
 
     Raises:
-        OSError: it cannot be written (FileExistsError: it is not ours); the error names the target.
+        OSError: it cannot be written (FileExistsError: it may not be replaced); the error names the target.
 
     """
     path = Path(target)
@@ -100,12 +100,12 @@ def _remove_abandoned(folder: Path) -> None:
 
 
 def check_target(path: Path, ours: Callable[[Path], bool] | None = None) -> os.stat_result | None:
-    """Return the status of the file that is to be replaced, None if there is none; see `write_whole`.
+    """Return the status of the file to be replaced, None if it does not exist; see `write_whole`.
 
-    Whoever works long before writing asks this first.
+    Call it before a long computation whose result is written later.
 
     Raises:
-        OSError: nothing can be written there, or (FileExistsError) the file is not ours; the error names it.
+        OSError: the target cannot be written, or (FileExistsError) may not be replaced; the error names it.
 
     """
     try:
@@ -114,15 +114,15 @@ def check_target(path: Path, ours: Callable[[Path], bool] | None = None) -> os.s
         return None
     if stat.S_ISDIR(status.st_mode):
         raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    if not os.access(path, os.W_OK):  # to rename over a write-protected file would work
+    if not os.access(path, os.W_OK):  # renaming over a write-protected file would succeed
         raise OSError(errno.EACCES, os.strerror(errno.EACCES), str(path))
     if stat.S_ISREG(status.st_mode) and status.st_size and ours is not None and not ours(path):
-        raise FileExistsError(errno.EEXIST, "exists and is no file of this kind; it is left as it is", str(path))
+        raise FileExistsError(errno.EEXIST, "exists and is not a file of this kind; it was not changed", str(path))
     return status
 
 
 def begins_with(*marks: bytes) -> Callable[[Path], bool]:
-    """Return a function that tells whether a file begins with one of the marks."""
+    """Return a function that checks whether a file begins with one of the marks."""
     longest = max(map(len, marks))
 
     def check(path: Path) -> bool:
@@ -136,7 +136,7 @@ def read_bytes(source: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
     """Return the bytes of a file or a pipe.
 
     Raises:
-        OSError: it cannot be read, is a device that may never end, or holds more than `most` bytes; the error names it.
+        OSError: it cannot be read, is a device, or has more than `most` bytes; the error names it.
 
     """
     path = Path(source)
@@ -149,13 +149,13 @@ def read_bytes(source: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
             parts.append(part)
             left -= len(part)
             if left < 0:
-                raise OSError(errno.EFBIG, f"holds more than {most} bytes", str(path))
+                raise OSError(errno.EFBIG, f"is larger than {most} bytes", str(path))
     return b"".join(parts)
 
 
 @contextlib.contextmanager
 def _naming(path: Path) -> Iterator[None]:
-    """Let errors name the user's file: a full disk names none, a temporary name says nothing to the user."""
+    """Make errors name the user's file, not the temporary one or none."""
     try:
         yield
     except OSError as error:
@@ -166,7 +166,7 @@ def _naming(path: Path) -> Iterator[None]:
 
 
 def _leads_to_a_descriptor(path: Path) -> bool:
-    """Whether a path means a file that the process has open, as /dev/stdout does: renaming would miss its reader."""
+    """Whether a path is an open descriptor, such as /dev/stdout: renaming would not reach its reader."""
     while path.is_symlink():
         folder = os.path.realpath(path.parent)
         if folder == "/dev" or folder.startswith("/proc/"):
@@ -176,9 +176,9 @@ def _leads_to_a_descriptor(path: Path) -> bool:
 
 
 def _keep_permissions(temporary: Path, before: os.stat_result) -> None:
-    """Give a new file the owner and the permissions of the one that it replaces."""
+    """Copy owner and permissions from the file that is replaced."""
     now = temporary.stat()
     if (now.st_uid, now.st_gid) != (before.st_uid, before.st_gid):
-        with contextlib.suppress(PermissionError):  # only root gives files away
+        with contextlib.suppress(PermissionError):  # only root may change the owner
             os.chown(temporary, before.st_uid, before.st_gid)
     temporary.chmod(stat.S_IMODE(before.st_mode))

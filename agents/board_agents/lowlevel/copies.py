@@ -1,4 +1,4 @@
-"""Copies and pickles of objects that hold addresses, large tables or another library's objects."""
+"""Copies and pickles of objects with addresses, large arrays or another library's objects."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ R = TypeVar("R", bound="Remade")
 
 
 class Remade:
-    """Pickles as its constructor's arguments, and is made again from them where the pickle is loaded.
+    """Pickles as its constructor's arguments; unpickling calls the constructor.
 
-    For objects whose insides are addresses of this process, or are cheaper to make than to store: what is only a cache
-    begins empty.
+    For objects that contain addresses of this process, or are cheaper to construct than to store; their caches
+    start empty.
     """
 
     _arguments: tuple[tuple[Any, ...], dict[str, Any]]
 
     def __new__(cls: type[R], *args: Any, **kwargs: Any) -> R:
-        """Remember the arguments."""
+        """Store the arguments."""
         made = super().__new__(cls)
         made._arguments = args, kwargs
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Name the class and the arguments."""
+        """Return the class and the arguments."""
         return _remake, (type(self), *self._arguments)
 
 
 class Shared(Remade):
-    """In one process a copy is the object itself: all it holds is true or working space, nothing belongs to a game.
+    """A copy in the same process is the object itself: it has no state that belongs to one game.
 
-    So 1024 copies of an agent share one table instead of filling 1024. Such an object must allow calls from several
+    So 1024 copies of an agent share one transposition table. Such an object must be safe to call from several
     threads.
     """
 

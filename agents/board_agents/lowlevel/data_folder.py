@@ -1,4 +1,4 @@
-"""The folder in which tables of exact values are kept."""
+"""The folder of tablebases and opening books."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 
 FOLDER_VARIABLE = "BOARD_ENVS_TABLES"
-"""Environment variable that replaces the default folder of tables."""
+"""Environment variable that overrides the default folder."""
 
 
 def default_folder() -> Path:
-    """Return where tables are kept: $BOARD_ENVS_TABLES, or "board_envs/tables" in the user's data folder."""
+    """Return the folder of the tables: $BOARD_ENVS_TABLES, or "board_envs/tables" in the user's data folder."""
     if named := os.environ.get(FOLDER_VARIABLE):
         return Path(named)
     if sys.platform == "win32":

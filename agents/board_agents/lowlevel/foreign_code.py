@@ -1,6 +1,6 @@
-"""Python code that a user names: "package.module:Name", or a file and a name in it, "path/file.py:name".
+"""Load Python code named by a user: "package.module:Name", or a file and a name in it, "path/file.py:name".
 
-To load it is to run it, with all the rights of this process: only name code that you trust.
+Loading runs the code, with all rights of this process: only name code that you trust.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from board_envs.types import MissingExtraError, SpecError
 
 
 def load_object(path: str) -> Any:
-    """Return what "package.module:Name" or "path/file.py:name" names; SpecError says in one line what is wrong."""
+    """Return the object "package.module:Name" or "path/file.py:name"; raise SpecError with a one-line message."""
     place, _, name = path.rpartition(":")
     if not place or not name:
-        raise SpecError(f"{path!r} does not read as package.module:name or file.py:name")
+        raise SpecError(f"{path!r} is not of the form package.module:name or file.py:name")
     if place.endswith(".py"):
         values = run_file(place)
     else:
@@ -34,28 +34,28 @@ def load_object(path: str) -> Any:
             raise SpecError(f"{path!r}: {describe(error)}") from error
     if name not in values:
         public = [key for key, value in values.items() if callable(value) and not key.startswith("_")]
-        raise SpecError(f"{path!r}: {place} has no {name!r}; it has: {', '.join(public) or 'no function or class'}")
+        raise SpecError(f"{path!r}: {place} has no {name!r}; names: {', '.join(public) or 'no function or class'}")
     return values[name]
 
 
 def run_file(path: str, *, again: bool = False) -> Mapping[str, Any]:
-    """Run a Python file as a module, once as long as it does not change, or `again`, and return its names.
+    """Run a Python file as a module and return its names; rerun it only if it has changed, or with `again`.
 
-    Modules in the file's folder can be imported: those that the file imports while it is run are its own, even where
-    another folder has one of the same name; what its functions import later is looked for in the folder, too, after
-    everything else.
+    The file can import modules from its folder: while it runs, these take precedence over
+    modules of the same name elsewhere; imports inside its functions search the folder
+    last.
 
     Raises:
-        SpecError: there is no such file, or running it fails; one line with the place.
+        SpecError: the file does not exist, or running it fails; the message has one line with the location.
 
     """
     try:
         file = Path(path).resolve()
         facts = file.stat()
     except (OSError, ValueError) as error:
-        raise SpecError(f"{path!r}: there is no such file") from error
+        raise SpecError(f"{path!r}: no such file") from error
     if not file.is_file():
-        raise SpecError(f"{path!r} is no file")
+        raise SpecError(f"{path!r} is not a file")
     run = _run.__wrapped__ if again else _run
     return run(str(file), facts.st_mtime_ns, facts.st_size)
 
@@ -63,7 +63,7 @@ def run_file(path: str, *, again: bool = False) -> Mapping[str, Any]:
 @functools.lru_cache(maxsize=64)
 def _run(path: str, _changed: int, _size: int) -> Mapping[str, Any]:
     folder = str(Path(path).parent)
-    # No name of another module, but the same in every process.
+    # A name that no other module has, and the same in every process.
     name = f"{Path(path).stem}_{hashlib.blake2b(path.encode('utf-8', 'surrogateescape'), digest_size=6).hexdigest()}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
@@ -96,7 +96,7 @@ def _is_inside(module: Any, folder: str) -> bool:
 
 
 def describe(error: BaseException, path: str = "") -> str:
-    """Return an error as one line, with the line of the file `path` in which it arose where that is known."""
+    """Return an error as one line, with the line number in the file `path` if known."""
     if isinstance(error, SyntaxError):
         return f"line {error.lineno}: {error.msg}"
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]

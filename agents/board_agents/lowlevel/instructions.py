@@ -1,7 +1,7 @@
-"""Memory by address, and what else numba has no word for: cache lines asked for, two atomic writes.
+"""Instructions that numba lacks: access by address, prefetch, two atomic operations.
 
-Addresses are those of ``array.ctypes.data``; whoever passes one keeps the array alive. Nothing is checked. A search
-passes addresses down instead of arrays, which cost seven arguments a call; a kernel takes any number of arrays as one
+Addresses are those of ``array.ctypes.data``; the caller keeps the array alive. Nothing is checked. A search
+passes addresses instead of arrays, which cost seven arguments per call; a kernel takes any number of arrays as one
 array of their addresses.
 """
 
@@ -62,7 +62,7 @@ def _emit_prefetch(builder: Any, address: Any, writes: int) -> None:
     number = ir.IntType(32)
     pointer = _at(builder, address, 8)
     kind = ir.FunctionType(ir.VoidType(), [pointer.type, number, number, number])
-    # To be kept in all caches, a data cache.
+    # Highest locality, data cache.
     function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
     builder.call(function, [pointer, number(writes), number(3), number(1)])
 
@@ -73,7 +73,7 @@ def _emit_prefetch_to_read(context: Any, builder: Any, signature: Any, args: Any
 
 @instruction("void(uint64)", _emit_prefetch_to_read)
 def prefetch(address: int) -> None:
-    """Ask for the cache line at an address, soon to be read; a hint without effect on results."""
+    """Prefetch the cache line at an address for reading; a hint without effect on results."""
 
 
 def _emit_prefetch_to_write(context: Any, builder: Any, signature: Any, args: Any) -> None:
@@ -82,7 +82,7 @@ def _emit_prefetch_to_write(context: Any, builder: Any, signature: Any, args: An
 
 @instruction("void(uint64)", _emit_prefetch_to_write)
 def prefetch_to_write(address: int) -> None:
-    """Ask for the cache line at an address, soon to be written, which other cores then lose."""
+    """Prefetch the cache line at an address for writing, which invalidates it in other cores."""
 
 
 def _emit_fetch_add(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -91,7 +91,7 @@ def _emit_fetch_add(context: Any, builder: Any, signature: Any, args: Any) -> An
 
 @instruction("int64(uint64, int64)", _emit_fetch_add)
 def fetch_add(address: int, amount: int) -> int:
-    """Add to the int64 at an address and return what was there before; no other thread comes in between."""
+    """Atomically add to the int64 at an address; return its previous value."""
     word = ctypes.c_int64.from_address(int(address))
     before = word.value
     word.value = before + amount
@@ -104,7 +104,7 @@ def _emit_swap(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 
 @instruction("boolean(uint64, uint32, uint32)", _emit_swap)
 def swap(address: int, expected: int, new: int) -> bool:
-    """Write `new` to the uint32 at an address if it still is `expected`; return whether; atomic like `fetch_add`."""
+    """Atomically write `new` to the uint32 at an address if it equals `expected`; return whether it did."""
     word = ctypes.c_uint32.from_address(int(address))
     if word.value != int(expected):
         return False
@@ -114,9 +114,9 @@ def swap(address: int, expected: int, new: int) -> bool:
 
 @jitable
 def next_move(row: np.uint64, k: int, count: int) -> int:
-    """Bring the best of the moves from k on to place k of a row of moves; return its square.
+    """Swap the best of the moves from index k on to index k of a row of moves; return its square.
 
-    A move is two words: its rank above its square (8 bits), and the discs that it turns over.
+    A move is two words: its rank above its square (8 bits), and the bits that it changes.
     """
     best = k
     top = load(row, 2 * k)

@@ -1,4 +1,4 @@
-"""Compiled searches that time and the keyboard can end."""
+"""Compiled searches that a time limit or Ctrl-C can stop."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 
 def watched(work: Callable[[], Any], stop: Callable[[], Any], deadline: float | None) -> None:
-    """Run `work` in a thread so that time and the keyboard can end it through `stop`."""
+    """Run `work` in a thread so that a time limit or Ctrl-C can stop it through `stop`."""
     failed: list[BaseException] = []
 
     def run() -> None:
         try:
             work()
-        except BaseException as error:  # handed on to the caller's thread below
+        except BaseException as error:  # re-raised in the caller's thread below
             failed.append(error)
 
     worker = threading.Thread(target=run, daemon=True)

@@ -1,1 +1,1 @@
-"""Agents that work for every game and search nothing: random, human, external programs, policy files."""
+"""Agents for every game that do not search: random, human, external programs, policy files."""

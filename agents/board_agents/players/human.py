@@ -23,11 +23,11 @@ def tell_terminal(text: str) -> None:
 
 
 class HumanAgent(GameAgent[S]):
-    """Shows the position, asks for a move in the game's notation, and asks again until it is a legal one.
+    """Shows the position and asks for a move in the game's notation until it is legal.
 
     Args:
         game: the game.
-        ask: like `input`: shows a prompt, returns a line; its EOFError leaves `act` as InputEndedError.
+        ask: like `input`: shows a prompt, returns a line; `act` turns its EOFError into InputEndedError.
         tell: like `print`.
 
     """
@@ -48,10 +48,10 @@ class HumanAgent(GameAgent[S]):
                 text = self._ask(f"move for player_{game.current_player(state)} (such as {moves[0]}): ").strip()
             except EOFError:
                 seat = game.current_player(state)
-                raise InputEndedError(f"the input ended where player_{seat} (a person) has to move") from None
+                raise InputEndedError(f"end of input: player_{seat} (a person) is to move") from None
             try:
                 if not text:
-                    raise IllegalActionError("nothing was typed")
+                    raise IllegalActionError("empty input")
                 return game.text_to_action(state, text)
             except IllegalActionError as error:
                 self._tell(f"{error}. Moves: {' '.join(moves)}")

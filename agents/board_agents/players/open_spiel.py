@@ -1,4 +1,4 @@
-"""A bot of OpenSpiel as an agent (needs the package open_spiel)."""
+"""An OpenSpiel bot as an agent (needs the package open_spiel)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from board_envs.game import Game
 from board_envs.types import IllegalActionError, MissingExtraError, PositionError, S, SpecError
 
 SEARCH_LIMIT = 30_000
-"""Positions looked at to find moves that lead to the one shown."""
+"""Maximum positions searched for moves that lead to the current position."""
 
 
 def open_spiel_form(game: Game[Any]) -> OpenSpielForm:
-    """Return a game's form in OpenSpiel; SpecError if OpenSpiel does not have its rules."""
+    """Return a game's form in OpenSpiel; raise SpecError if OpenSpiel does not have its rules."""
     form = outside_form(game, "open-spiel")
     if form is None:
         raise SpecError(f"OpenSpiel has no game with the rules of {game!r}")
@@ -23,7 +23,7 @@ def open_spiel_form(game: Game[Any]) -> OpenSpielForm:
 
 
 def load_open_spiel(game: Game[Any]) -> Any:
-    """Return OpenSpiel's game of the same rules; SpecError if it has none.
+    """Return OpenSpiel's game with the same rules.
 
     Raises:
         MissingExtraError: open_spiel is not installed.
@@ -38,15 +38,15 @@ def load_open_spiel(game: Game[Any]) -> Any:
 
 
 class OpenSpielAgent(GameAgent[S]):
-    """Lets an OpenSpiel bot choose.
+    """Plays the moves of an OpenSpiel bot.
 
-    A bot wants a state with its history; what it gets is a shortest line of moves from the position that it saw last,
-    or from the start of the game, to the present one. So the first position of a game may be some plies in.
+    A bot needs a state with its history; it gets a shortest sequence of moves from the last position it saw,
+    or from the initial position, to the current one. So a game may start a few plies after the initial position.
 
     Args:
-        game: a game whose SUPPORT names OpenSpiel's game of the same rules.
+        game: a game whose SUPPORT names the OpenSpiel game with the same rules.
         bot: "mcts", "uniform-random", or a function ``(pyspiel game, seed) -> pyspiel.Bot``.
-        simulations: of "mcts", with one random playout each.
+        simulations: simulations of "mcts", with one random playout each.
 
     """
 
@@ -57,7 +57,7 @@ class OpenSpielAgent(GameAgent[S]):
         self._form, self._open_spiel = open_spiel_form(game), load_open_spiel(game)
         self.simulations = simulations
         if isinstance(bot, str) and bot not in ("mcts", "uniform-random"):
-            raise SpecError(f"bot is 'mcts' or 'uniform-random', not {bot!r}")
+            raise SpecError(f"bot must be 'mcts' or 'uniform-random', not {bot!r}")
         self.bot = bot
         self.reset()
 
@@ -71,7 +71,7 @@ class OpenSpielAgent(GameAgent[S]):
         self._seed = self.stream.seed() % 2**31
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what belongs to OpenSpiel; a copy sees the game anew from the position it is shown next."""
+        """Drop OpenSpiel's objects; a copy starts again from the next position it sees."""
         own = ("game", "stream", "simulations", "bot", "_seed")
         return {key: self.__dict__[key] for key in own}
 
@@ -92,10 +92,10 @@ class OpenSpielAgent(GameAgent[S]):
         for action in self.game.legal_actions(state):
             if self._to_theirs(state, action) == answer:
                 return action
-        raise IllegalActionError(f"the bot answered {answer}, no move of {self.game.format(state)}")
+        raise IllegalActionError(f"the bot answered {answer}, not a move of {self.game.format(state)}")
 
     def see(self, state: S) -> None:
-        """Follow the game while the bot is not to move; skipped many times running, it loses track otherwise."""
+        """Follow the game while the bot is not to move, so that long runs of skipped turns stay within the search."""
         self._follow(state)
 
     def _new_bot(self, seat: int) -> Any:
@@ -121,14 +121,14 @@ class OpenSpielAgent(GameAgent[S]):
         return action if self._form.action is None else self._form.action(state, action)
 
     def _follow(self, target: S) -> None:
-        """Bring OpenSpiel's state to the position shown."""
+        """Advance OpenSpiel's state to the current position."""
         line = self._line(self._state, target)
         if line is None:
             self._state, self._theirs = self.game.initial_state(), self._open_spiel.new_initial_state()
             line = self._line(self._state, target)
         if line is None:
             raise PositionError(
-                f"no line of moves to {self.game.format(target)} among {SEARCH_LIMIT} positions; an OpenSpiel bot "
+                f"no moves found that lead to {self.game.format(target)} in {SEARCH_LIMIT} positions; an OpenSpiel bot "
                 "must see a game from near its start"
             )
         for action in line:
@@ -138,7 +138,7 @@ class OpenSpielAgent(GameAgent[S]):
                 self._theirs.apply_action(self._form.skip)
 
     def _line(self, start: S, target: S) -> list[int] | None:
-        """Return a shortest line of moves between two positions, breadth first; None if it is too far."""
+        """Return a shortest sequence of moves between two positions, by breadth-first search; None if too far."""
         goal, game = self.game.pack(target).tobytes(), self.game
         level: list[tuple[Any, tuple[int, ...]]] = [(start, ())]
         seen = {game.pack(start).tobytes()}

@@ -1,6 +1,6 @@
 """Trained policies in files: models of Stable-Baselines3 and sb3-contrib, and exported torch modules.
 
-Illegal actions are masked out here, whatever the policy was trained with.
+Illegal actions are always masked out.
 """
 
 from __future__ import annotations
@@ -30,29 +30,29 @@ class Sb3Agent(GameAgent[S]):
     The file is loaded by Stable-Baselines3 itself, which unpickles parts of it: only name files that you trust.
 
     Args:
-        game: the game that it was trained on.
+        game: the game of its training.
         path: the model's .zip.
         algorithm: "MaskablePPO", "PPO", "A2C" or "DQN".
-        deterministic: the most likely action; otherwise one drawn from the policy.
+        deterministic: play the most likely action; otherwise sample from the policy.
 
     """
 
     def __init__(self, game: Game[S], *, path: str, algorithm: str = "MaskablePPO", deterministic: bool = True) -> None:
         super().__init__(game)
         if algorithm not in _ALGORITHMS:
-            raise ValueError(f"algorithm is one of {', '.join(_ALGORITHMS)}, not {algorithm!r}")
+            raise ValueError(f"algorithm must be one of {', '.join(_ALGORITHMS)}, not {algorithm!r}")
         self.path, self.algorithm, self.deterministic = _existing(path), algorithm, deterministic
         space = self._model.action_space
         if getattr(space, "n", None) != game.num_actions:
-            raise ValueError(f"{path} chooses in {space}, {game!r} has {game.num_actions} actions")
+            raise ValueError(f"{path} has the action space {space}, but {game!r} has {game.num_actions} actions")
 
     @property
     def _model(self) -> Any:
-        # Not an attribute: copies and pickles of the agent name the file.
+        # Not an attribute: copies and pickles of the agent store the path.
         return _load_sb3(self.path, self.algorithm, Path(self.path).stat().st_mtime_ns)
 
     def choose(self, state: S) -> int:
-        """Return an action of the policy among the legal ones."""
+        """Return a legal action of the policy."""
         import torch
 
         seen, policy = observation_of(self.game, state), self._model.policy
@@ -68,29 +68,29 @@ class Sb3Agent(GameAgent[S]):
 class TorchAgent(GameAgent[S]):
     """A torch module in a file: TorchScript (``torch.jit.save``) or an exported program (``torch.export.save``, .pt2).
 
-    torch runs what the file holds, and may unpickle parts of a .pt2: only name files that you trust.
+    torch runs code in the file, and may unpickle parts of a .pt2: only name files that you trust.
 
-    It takes float32 observations, (1, *shape) or (1, size), and returns one number an action, (1, n): logits or values.
+    It takes float32 observations, (1, *shape) or (1, size), and returns logits or values, (1, n).
 
     Args:
-        game: the game that it was trained on.
+        game: the game of its training.
         path: the file.
-        flat: whether it takes flat observations.
-        deterministic: the largest number wins; otherwise an action is drawn from their softmax.
+        flat: whether the module takes flat observations.
+        deterministic: play the action with the largest number; otherwise sample from the softmax.
 
     """
 
     def __init__(self, game: Game[S], *, path: str, flat: bool = False, deterministic: bool = True) -> None:
         super().__init__(game)
         self.path, self.flat, self.deterministic = _existing(path), flat, deterministic
-        self._module  # noqa: B018  # a file that is none is refused here, not at the first move
+        self._module  # noqa: B018  # raise for an invalid file here, not at the first move
 
     @property
     def _module(self) -> Any:
         return _load_torch(self.path, Path(self.path).stat().st_mtime_ns)
 
     def choose(self, state: S) -> int:
-        """Return an action among the legal ones."""
+        """Return a legal action."""
         import torch
 
         seen = observation_of(self.game, state)
@@ -106,7 +106,7 @@ class TorchAgent(GameAgent[S]):
 
 def _existing(path: str) -> str:
     if not Path(path).is_file():
-        raise SpecError(f"there is no file {path!r}")
+        raise SpecError(f"no such file: {path!r}")
     return str(Path(path).resolve())
 
 
@@ -133,7 +133,7 @@ def _load_torch(path: str, _changed: int) -> Any:
 
 
 def _fit(seen: dict[str, NDArray[Any]], space: Any) -> Any:
-    """Return the observation in the form of the space that a policy was trained with."""
+    """Return the observation in the shape of the policy's observation space."""
     if hasattr(space, "spaces"):
         return {key: _fit_array(seen[key], part) for key, part in space.spaces.items()}
     return _fit_array(seen["observation"], space)
@@ -141,16 +141,16 @@ def _fit(seen: dict[str, NDArray[Any]], space: Any) -> Any:
 
 def _fit_array(array: NDArray[Any], space: Any) -> NDArray[Any]:
     if array.size != int(np.prod(space.shape)):
-        raise ValueError(f"the policy takes observations of shape {space.shape}, the game shows {array.shape}")
+        raise ValueError(f"the policy takes observations of shape {space.shape}, the game has {array.shape}")
     return array.reshape(space.shape).astype(space.dtype)
 
 
 def _choose(agent: GameAgent[Any], preferences: NDArray[Any], mask: NDArray[np.int8], deterministic: bool) -> int:
-    """Return the largest, or one drawn from the softmax, of the legal actions' numbers."""
+    """Return the legal action with the largest number, or a sample from the softmax."""
     legal = np.flatnonzero(mask)
     values = preferences[legal].astype(np.float64)
     if not np.isfinite(values).all():
-        raise ValueError(f"the policy returned {values.tolist()}")
+        raise ValueError(f"the policy returned non-finite values: {values.tolist()}")
     if deterministic:
         return int(legal[values.argmax()])
     weights = np.exp(values - values.max()).cumsum()

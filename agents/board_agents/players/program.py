@@ -1,13 +1,13 @@
-"""A program on standard input and output as an agent.
+"""An external program as an agent, through standard input and output.
 
 The protocol, one line a message, UTF-8, fields separated by tabs. To the program:
 
-    game    NAME    KEY=VALUE ...   once, when it is started; answer: ready
+    game    NAME    KEY=VALUE ...   once, at the start; answer: ready
     new     SEED                    before each game, SEED a number from 0 to 2^63 - 1; answer: ready
     move    POSITION    MOVES       the position as text and the legal moves, separated by spaces; answer: one of them
-    quit                            before it is ended; no answer
+    quit                            before termination; no answer
 
-Texts are those of `Game.format` and `Game.action_to_text`. Only answers belong on standard output, each flushed, each
+Texts are those of `Game.format` and `Game.action_to_text`. Standard output is for answers only, each flushed, each
 at most `LONGEST_ANSWER` bytes; standard error is free.
 """
 
@@ -31,35 +31,35 @@ from board_envs.random import Stream
 from board_envs.types import IllegalActionError, S
 
 LONGEST_ANSWER = 4096
-"""Bytes of an answer; a program that writes a longer line is ended."""
+"""Longest answer in bytes; a program that writes a longer line is terminated."""
 MOST_ANSWERS = 64
-"""Answers that nobody asked for yet; a program that writes more is ended."""
+"""Maximum number of unread answers; a program that writes more is terminated."""
 _LAST_WORDS = 5
-"""Lines of standard error that a crash reports."""
+"""Lines of standard error in the report of a crash."""
 _LAST_BYTES = 4096
-"""Bytes of standard error that are kept."""
+"""Bytes of standard error that are stored."""
 _GRACE = 1.0
-"""Seconds that a program has to end by itself."""
+"""Seconds for a program to exit by itself."""
 
 
 class ProgramCrashError(RuntimeError):
-    """The program ended, or answered what the protocol does not know."""
+    """The program exited, or broke the protocol."""
 
 
 class ProgramTimeoutError(TimeoutError):
-    """The program took longer than its time; it has been ended."""
+    """The program exceeded its time and was terminated."""
 
 
 class ProgramAgent(GameAgent[S]):
-    """Plays what a program answers. The program is started with the first `reset` or `act` and ended by `close`.
+    """Plays the answers of a program, which is started at the first `reset` or `act` and terminated by `close`.
 
     The command is run with the rights of this process: only name programs that you trust.
 
     Args:
         game: the game.
         command: the command line, split as a shell does; in a spec string between double quotes.
-        seconds: time for each answer, from when the question is sent. Beyond it the program is ended, and what it
-            started in its process group with it; the next game starts it again.
+        seconds: time per answer, from sending the question. A slower program is terminated with
+            its process group; the next game restarts it.
 
     """
 
@@ -75,7 +75,7 @@ class ProgramAgent(GameAgent[S]):
         self._pipe: _Pipe | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copies and pickles are agents that start a program of their own."""
+        """Copies and pickles start their own program."""
         return _remake, (type(self), self.game, self.command, self.seconds)
 
     def reset(self, seed: int | None = None) -> None:
@@ -89,9 +89,9 @@ class ProgramAgent(GameAgent[S]):
         """Return the program's move.
 
         Raises:
-            IllegalActionError: it answered with no legal move.
+            IllegalActionError: it answered with an illegal move.
             ProgramTimeoutError: it took too long.
-            ProgramCrashError: it ended, or wrote more than answers.
+            ProgramCrashError: it exited, or wrote other output.
 
         """
         self._start()
@@ -103,7 +103,7 @@ class ProgramAgent(GameAgent[S]):
             raise IllegalActionError(f"{self._command[0]} answered {answer!r}: {error}") from None
 
     def close(self) -> None:
-        """End the program, and what it started in its process group."""
+        """Terminate the program and its process group."""
         pipe, self._pipe = self._pipe, None
         if pipe is not None:
             pipe.close()
@@ -113,7 +113,7 @@ class ProgramAgent(GameAgent[S]):
         return self
 
     def __exit__(self, *_error: object) -> None:
-        """End the program."""
+        """Terminate the program."""
         self.close()
 
     def _start(self) -> None:
@@ -122,8 +122,8 @@ class ProgramAgent(GameAgent[S]):
         try:
             self._pipe = _Pipe(self._command)
         except OSError as error:
-            raise ProgramCrashError(f"{self._command[0]} cannot be started: {error}") from error
-        # An agent that nobody closed: at the latest when the interpreter ends.
+            raise ProgramCrashError(f"{self._command[0]} cannot start: {error}") from error
+        # For an agent that was never closed: close it at interpreter exit.
         weakref.finalize(self, self._pipe.close)
         parameters = "\t".join(f"{key}={value}" for key, value in self.game.parameters.items())
         self._expect_ready(f"game\t{self.game.name}\t{parameters}".rstrip("\t"))
@@ -142,7 +142,7 @@ class ProgramAgent(GameAgent[S]):
         except queue.Empty:
             pipe.kill()
             self.close()
-            raise ProgramTimeoutError(f"{self._command[0]} gave no answer in {self.seconds:g} s") from None
+            raise ProgramTimeoutError(f"{self._command[0]} did not answer within {self.seconds:g} s") from None
         if answer is None:
             self.close()
             raise ProgramCrashError(f"{self._command[0]} {pipe.fault or pipe.last_words()}")
@@ -150,11 +150,11 @@ class ProgramAgent(GameAgent[S]):
 
 
 class _Pipe:
-    """A program and its three streams, each served by a thread, so that no wait on it is longer than it was given.
+    """A program and its three streams, each served by a thread, so that every wait has a time limit.
 
     Attributes:
         process: the program, the first of a process group.
-        fault: what it wrote that is no answer, in words; empty as long as it keeps to the protocol.
+        fault: description of a protocol violation; empty without one.
 
     """
 
@@ -170,7 +170,7 @@ class _Pipe:
         self.fault = ""
         self._closed = False
         self._questions: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        # One place more than answers: the end is always told.
+        # One more place than answers, for the end of the output.
         self._answers: queue.Queue[str | None] = queue.Queue(MOST_ANSWERS + 1)
         self._errors = b""
         targets = (self._write_questions, self._read_answers, self._read_errors)
@@ -179,27 +179,27 @@ class _Pipe:
             thread.start()
 
     def ask(self, message: str, seconds: float) -> str | None:
-        """Send a line and return the next one that comes; None if none will, queue.Empty if none came in time."""
+        """Send a line and return the answer; None if the output has ended; raise queue.Empty after the time limit."""
         self._questions.put(message)
         answer = self._answers.get(timeout=seconds)
         return None if self.fault else answer
 
     def last_words(self) -> str:
-        """Say how the program ended, with the last lines of its standard error; call it after `close`."""
+        """Describe how the program ended, with the last lines of its standard error; call it after `close`."""
         lines = self._errors.decode("utf-8", "replace").splitlines()[-_LAST_WORDS:]
         words = "; ".join(line.rstrip() for line in lines)
         return f"ended with exit code {self.process.returncode}" + (f": {words}" if words else "")
 
     def kill(self) -> None:
-        """End the program and its process group at once."""
-        with contextlib.suppress(OSError):  # nobody is left of it
+        """Kill the program and its process group."""
+        with contextlib.suppress(OSError):  # it has already exited
             if hasattr(os, "killpg"):
                 os.killpg(self.process.pid, signal.SIGKILL)
             else:
                 self.process.kill()
 
     def close(self) -> None:
-        """Ask the program to end, and end it and its process group if it does not; idempotent."""
+        """Ask the program to quit; kill it and its process group if it does not; idempotent."""
         if self._closed:
             return
         self._closed = True
@@ -207,7 +207,7 @@ class _Pipe:
         self._questions.put(None)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(0.0 if self.fault else _GRACE)
-        # What the program started may outlive it and hold its streams open (a shell script's engine).
+        # Child processes may outlive the program and keep its streams open (a shell script's engine).
         self.kill()
         self.process.wait()
         for thread in self._threads:
@@ -215,7 +215,7 @@ class _Pipe:
         streams = (self.process.stdin, self.process.stdout, self.process.stderr)
         for thread, stream in zip(self._threads, streams, strict=True):
             assert stream is not None
-            # A process that left the group can hold a stream open; closing it would wait for its reader.
+            # A process that left the group can keep a stream open; closing it would wait for its reader.
             if not thread.is_alive():
                 with contextlib.suppress(OSError):
                     stream.close()
@@ -238,7 +238,7 @@ class _Pipe:
                 self.fault = f"wrote a line of more than {LONGEST_ANSWER} bytes"
                 break
             if self._answers.qsize() >= MOST_ANSWERS:
-                self.fault = f"wrote more than {MOST_ANSWERS} lines that nobody asked for"
+                self.fault = f"wrote more than {MOST_ANSWERS} unrequested lines"
                 break
             self._answers.put(line.decode("utf-8", "replace").rstrip("\r\n"))
         if self.fault:

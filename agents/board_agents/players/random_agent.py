@@ -1,4 +1,4 @@
-"""The agent that plays any legal action, each with equal chance."""
+"""The agent that plays uniformly random legal actions."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 class RandomAgent(GameAgent[S]):
-    """Uniformly random play: one draw of the stream below the number of legal actions a move (kernels do the same)."""
+    """Uniformly random play: one bounded draw of the stream per move (kernels do the same)."""
 
     def choose(self, state: S) -> int:
-        """Return the k-th legal action, k drawn."""
+        """Return a random legal action."""
         rules = self.game.rules
         return int(rules.nth(state, self.stream.below(int(rules.count(state)))))
 

@@ -1,4 +1,4 @@
-"""Search that works for every game: evaluations, minimax and alpha-beta, Monte Carlo tree search, exhaustive search."""
+"""Search for every game: evaluations, minimax and alpha-beta, Monte Carlo tree search, exhaustive search."""
 
 from typing import TYPE_CHECKING, Any
 

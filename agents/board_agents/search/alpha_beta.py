@@ -1,4 +1,4 @@
-"""Alpha-beta: the value of minimax from a part of its tree."""
+"""Alpha-beta: the value of minimax, with a pruned tree."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 
 class AlphaBetaAgent(SearchAgent[S]):
-    """Minimax with alpha-beta cuts; with `seconds`, deeper and deeper until the time is over.
+    """Minimax with alpha-beta pruning; with `seconds`, iterative deepening until the time is over.
 
     Args:
         game: the game.
-        depth: plies looked ahead; with `seconds` the most. None is 4, and with `seconds` as deep as time allows.
+        depth: search depth in plies; with `seconds` the maximum depth. None: 4, or with `seconds` no limit.
         evaluation: see `SearchAgent`.
         ties: see `SearchAgent`.
-        seconds: time a move; None searches `depth` plies however long it takes. The first ply is always finished.
-        compiled: see `SearchAgent`; with `seconds` None is compiled, too, where numba is installed.
+        seconds: time per move; None searches `depth` plies without time limit. Depth 1 is always completed.
+        compiled: see `SearchAgent`; with `seconds`, None is compiled where numba is installed.
 
     """
 
@@ -49,11 +49,11 @@ class AlphaBetaAgent(SearchAgent[S]):
         return self.seconds is not None or super()._is_heavy
 
     def compiled_policy(self) -> Policy | None:
-        """Return the same choice as a function for compiled code, None for deep and for timed searches."""
+        """Return the same choice as a function for compiled code; None for deep and for timed searches."""
         return super().compiled_policy() if self.seconds is None else None
 
     def _compiled(self, state: S, with_line: bool) -> SearchResult:
-        """Search to the depth, or as deep as the time allows; what an unfinished depth found is not used."""
+        """Search to the depth, or as deep as time allows; an incomplete depth is discarded."""
         return self.search_compiled(state, prune=True, seconds=self.seconds, with_line=with_line)
 
     def _interpreted(self, state: S) -> SearchResult:

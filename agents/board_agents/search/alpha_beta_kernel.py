@@ -1,7 +1,7 @@
 """Minimax and alpha-beta compiled: the values and choices of `search`, with a transposition table.
 
-Numba compiles no recursion that it could keep on disk, so the search keeps its own stack: one row of each array a ply.
-That also lets it stop after any number of positions and go on later, which is how time limits work.
+Numba cannot cache recursive functions on disk, so the search has its own stack: one row of each array per ply.
+It can therefore stop after any number of positions and resume, which implements time limits.
 
 Scores are those of `search`: in player_0's view, player_0 maximises, ``256 * value`` plus or minus the levels left.
 """
@@ -26,20 +26,20 @@ from board_envs.types import Words
 INFINITY = 1 << 60
 """Above every score."""
 
-# Columns of a frame, the search's place in one position.
+# Columns of a frame, the search's progress in one position.
 _COUNT, _NEXT, _ALPHA, _BETA, _BEST, _BEST_ACTION, _MOVER, _LOW, _HIGH, _HORIZON, _TABLE_ACTION = range(11)
 _COLUMNS = 11
 
-# What `status` holds between calls.
+# Entries of `status`, kept between calls.
 PLY, NODES, MODE, VALUE, HORIZON, ROOT_BEST, ROOT_ACTION = range(7)
 _ENTER, _CHOOSE, _TAKE, DONE = range(4)
 
-# What a table entry says about a position's score.
+# Kinds of scores in a transposition table entry.
 _EXACT, _LOWER, _UPPER = 1, 2, 3
 
 
 class Workspace(NamedTuple):
-    """The arrays of a search, D plies deep, n actions."""
+    """The workspace: arrays of a search D plies deep, with n actions."""
 
     stack: Words
     """uint64 (D + 1, words): the packed position of each ply."""
@@ -48,25 +48,25 @@ class Workspace(NamedTuple):
     frames: NDArray[np.int64]
     """int64 (D + 1, columns)."""
     moves: NDArray[np.int64]
-    """int64 (D + 1, n): actions still to be tried come last."""
+    """int64 (D + 1, n): untried actions come last."""
     lines: NDArray[np.int64]
     """int64 (D + 2, D + 2): principal variation from each ply; entry 0 its length."""
     killers: NDArray[np.int64]
-    """int64 (D + 1, 2): the last two actions that cut at each ply, -1 for none."""
+    """int64 (D + 1, 2): killer moves: the last two actions that caused a cutoff at each ply, -1 for none."""
     history: NDArray[np.int64]
-    """int64 (2, n): how much each seat's actions have cut."""
+    """int64 (2, n): history heuristic: cutoffs by each seat's actions."""
     table: NDArray[np.int64]
     """int64 (2^k, 4): hash; score; levels, horizon and kind; best action."""
     status: NDArray[np.int64]
-    """int64 (7,): see PLY, NODES ...; the search goes on from here."""
+    """int64 (7,): see PLY, NODES ...; the search resumes from here."""
     root_scores: NDArray[np.int64]
-    """int64 (n,): score of each root action that is exact."""
+    """int64 (n,): score of each root action."""
     root_exact: NDArray[np.int8]
-    """int8 (n,): whether it is."""
+    """int8 (n,): whether that score is exact."""
 
 
 def make_workspace(game: Game[Any], depth: int, table_bits: int) -> Workspace:
-    """Return arrays for searches of up to `depth` plies, nothing in them yet."""
+    """Return an empty workspace for searches of up to `depth` plies."""
     n, plies, slots = game.num_actions, depth + 1, 1 << table_bits
     return Workspace(
         stack=np.zeros((plies, game.rules.words), np.uint64),
@@ -84,7 +84,7 @@ def make_workspace(game: Game[Any], depth: int, table_bits: int) -> Workspace:
 
 
 def begin(work: Workspace, words: Words) -> None:
-    """Set a workspace to the start of a search from a packed position; table, killers and history stay."""
+    """Start a search from a packed position; transposition table, killers and history stay."""
     work.stack[0] = words
     work.frames[0, [_ALPHA, _LOW]] = -INFINITY
     work.frames[0, [_BETA, _HIGH]] = INFINITY
@@ -95,7 +95,7 @@ def begin(work: Workspace, words: Words) -> None:
 
 @functools.cache
 def make_leaf(game: Game[Any], evaluation: str) -> Callable[[Any, int, int], int]:
-    """Return (state, winner, levels left) -> score, jitable, with a named evaluation of whole numbers."""
+    """Return (state, winner, levels left) -> score, jitable, with a named integer evaluation."""
     win = win_value(game)
     base, step, limit = win.base, win.step, win.base - 1
     evaluate = named_evaluation(game, evaluation)
@@ -118,7 +118,7 @@ def make_leaf(game: Game[Any], evaluation: str) -> Callable[[Any, int, int], int
 
 @inlined
 def keep_line(work: Workspace, ply: int, action: int) -> None:
-    """Make the line from `ply` the action and the line from the ply after it."""
+    """Set the principal variation from `ply` to the action followed by that of the next ply."""
     lines = work.lines
     length = lines[ply + 1, 0]
     lines[ply, 0] = length + 1
@@ -129,7 +129,7 @@ def keep_line(work: Workspace, ply: int, action: int) -> None:
 
 @inlined
 def probe(work: Workspace, ply: int, left: int) -> tuple[bool, int]:
-    """Look the position with hash keys[ply] up, `left` levels to go: (whether the entry answers it, its score).
+    """Probe the transposition table for hash keys[ply], `left` levels to go: (whether the entry cuts off, its score).
 
     The entry's action becomes the first to try.
     """
@@ -151,7 +151,7 @@ def probe(work: Workspace, ply: int, left: int) -> tuple[bool, int]:
 
 @inlined
 def store(work: Workspace, ply: int, left: int, value: int) -> None:
-    """Keep the score of the position with hash keys[ply], searched `left` levels deep."""
+    """Store the score of the position with hash keys[ply], searched `left` levels deep."""
     key, frame = work.keys[ply], work.frames[ply]
     kind = _EXACT
     if value <= frame[_LOW]:
@@ -167,7 +167,7 @@ def store(work: Workspace, ply: int, left: int, value: int) -> None:
 
 @inlined
 def learn(work: Workspace, ply: int, left: int) -> None:
-    """Remember the action that cut, for killers and history."""
+    """Update killers and history with the action that caused a cutoff."""
     frame, killers = work.frames[ply], work.killers
     action = frame[_BEST_ACTION]
     if killers[ply, 0] != action:
@@ -178,7 +178,7 @@ def learn(work: Workspace, ply: int, left: int) -> None:
 
 @inlined
 def select(work: Workspace, ply: int, first_action: int) -> None:
-    """Bring the most promising action left to the front; the first of equals, so that the order is fixed."""
+    """Move the most promising untried action to the front; ties by index, so that the order is deterministic."""
     frame, moves, killers = work.frames[ply], work.moves, work.killers
     place, mover = frame[_NEXT], frame[_MOVER]
     chosen = place
@@ -203,14 +203,14 @@ def select(work: Workspace, ply: int, first_action: int) -> None:
 
 @inlined
 def open_window(work: Workspace, ply: int, prune: bool, all_ties: bool) -> int:
-    """Take the action in front, set the window in which the position after it is searched, and return the action."""
+    """Return the next action, and set the window for the search of its child."""
     frame, child, status = work.frames[ply], work.frames[ply + 1], work.status
     action = work.moves[ply, frame[_NEXT]]
     frame[_NEXT] += 1
     child[_ALPHA] = frame[_ALPHA]
     child[_BETA] = frame[_BETA]
     if prune and ply == 0 and status[ROOT_ACTION] >= 0:
-        # An equal score matters if it is wanted, or if this action comes before the best one so far.
+        # An equal score matters if all ties are wanted, or if this action comes before the best one so far.
         slack = 1 if all_ties or action < status[ROOT_ACTION] else 0
         if frame[_MOVER] == 0:
             child[_ALPHA] = status[ROOT_BEST] - slack
@@ -223,10 +223,10 @@ def open_window(work: Workspace, ply: int, prune: bool, all_ties: bool) -> int:
 
 @inlined
 def take_at_root(work: Workspace, value: int) -> None:
-    """Take the score of a root action."""
+    """Update the root with the score of an action."""
     frame, child, status = work.frames[0], work.frames[1], work.status
     action, mover = work.moves[0, frame[_NEXT] - 1], frame[_MOVER]
-    # Outside its window a score is only a bound, and says that the action is not the best.
+    # A score outside its window is only a bound: the action is not the best.
     if (mover == 0 and value > child[_LOW]) or (mover == 1 and value < child[_HIGH]):
         work.root_scores[action] = value
         work.root_exact[action] = 1
@@ -241,7 +241,7 @@ def take_at_root(work: Workspace, value: int) -> None:
 
 @inlined
 def take(work: Workspace, ply: int, value: int, prune: bool) -> None:
-    """Take the score of an action below the root."""
+    """Update an inner node with the score of an action."""
     frame = work.frames[ply]
     action, mover = work.moves[ply, frame[_NEXT] - 1], frame[_MOVER]
     if value <= frame[_BEST] if mover == 0 else value >= frame[_BEST]:
@@ -264,7 +264,7 @@ def make_search(game: Game[Any], evaluation: str) -> Kernel[Any, None]:
     to_play, find_winner = rules.to_play, rules.winner
     leaf = make_leaf(game, evaluation)
     number_of_words = rules.words
-    # A position's value must not depend on how it was reached, or the table would mix things up.
+    # A position's value must not depend on its history, or table entries would be wrong.
     has_table = not rules.has_memory
 
     @jitable
@@ -272,11 +272,11 @@ def make_search(game: Game[Any], evaluation: str) -> Kernel[Any, None]:
         value = ZERO
         for i in range(number_of_words):
             value = mix(value ^ words[i])
-        return value >> ONE  # so that it fits a signed integer
+        return value >> ONE  # fits a signed integer
 
     @inlined
     def best_leaf(work: Workspace, ply: int, state: Any, prune: bool) -> tuple[int, int]:
-        """Return the score of a position below which are only leaves, which get no frames, and how many were seen."""
+        """Return (score, number of leaves) of a position whose children are leaves, without frames for them."""
         frame = work.frames[ply]
         mover, best, seen = frame[_MOVER], frame[_BEST], 0
         for k in range(frame[_COUNT]):
@@ -297,7 +297,7 @@ def make_search(game: Game[Any], evaluation: str) -> Kernel[Any, None]:
 
     @inlined
     def enter(work: Workspace, memory: Words, ply: int, left: int, prune: bool) -> tuple[int, int, int]:
-        """Enter the position stack[ply]: (the mode that follows, its score if that is _TAKE, positions seen)."""
+        """Enter the position stack[ply]: (next mode, its score if that is _TAKE, positions searched)."""
         frame = work.frames[ply]
         state = unpack(work.stack[ply], memory)
         work.lines[ply, 0] = 0
@@ -329,11 +329,11 @@ def make_search(game: Game[Any], evaluation: str) -> Kernel[Any, None]:
     def search(
         memory: Words, work: Workspace, levels: int, prune: bool, all_ties: bool, node_limit: int, first_action: int
     ) -> None:
-        """Search the unfinished position in stack[0] `levels` plies deep, or go on where `status` says.
+        """Search the unfinished position in stack[0] `levels` plies deep, or resume from `status`.
 
-        Stops with status[MODE] == DONE, or after `node_limit` positions. Without `prune` every line is looked at and
-        every root action is exact. `first_action` is tried first at the root; the choice among equals is the first
-        action all the same. With `all_ties` every root action as good as the best is exact.
+        Stops with status[MODE] == DONE, or after `node_limit` positions. Without `prune` the whole tree is searched and
+        every root action is exact. `first_action` is tried first at the root; among equals the choice is still the
+        first action. With `all_ties` every root action as good as the best is exact.
         """
         memory, work = borrowed(memory), borrowed(work)
         status, frames = work.status, work.frames

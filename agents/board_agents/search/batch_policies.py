@@ -1,8 +1,9 @@
-"""Search agents as functions that compiled code calls: opponents inside the vector environment's kernel.
+"""Search agents as jitable functions: opponents inside the vector environment's kernel.
 
-Such a policy is ``(state, key, counter) -> (action, counter after its draws)`` on the agent's random stream; it chooses
-what the agent chooses. Compiled code that is kept on disk cannot call itself, so each level of the search is a function
-of its own that calls the one below; that is why only shallow searches are offered.
+Such a policy is ``(state, key, counter) -> (action, counter after its draws)`` on the agent's random stream; it plays
+the
+agent's moves. Cached compiled code cannot be recursive, so each level of the search is a function
+of its own that calls the one below; hence only shallow searches are available.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ if TYPE_CHECKING:
     from board_envs.envs.kernels import Policy
 
 DEPTH_LIMIT = 4
-"""Deepest search that is offered as a policy."""
+"""Maximum depth of a policy."""
 
 
 @functools.cache
 def make_level(game: Game[Any], evaluation: str, levels: int) -> Callable[[Any, int, int], int]:
     """Return alpha-beta of a fixed depth as a jitable function (state, alpha, beta) -> score.
 
-    Scores and bounds are those of `search`: player_0's view; outside (alpha, beta) a score is a bound.
+    Scores and bounds are those of `search`: player_0's view; a score outside (alpha, beta) is a bound.
     """
     rules = game.rules
     step, nth, count, to_play, find_winner = rules.step, rules.nth, rules.count, rules.to_play, rules.winner
@@ -94,7 +95,7 @@ def make_policy(game: Game[Any], evaluation: str, depth: int, random_ties: bool)
     def choose_any(state: Any, key: np.uint64, counter: np.uint64) -> tuple[int, np.uint64]:
         best, equal, chosen = -INFINITY, 0, 0
         for k in range(count(state)):
-            # One below the best, so that an equal score is exact.
+            # One below the best: an equal score is then exact.
             score = own_score(state, k, best - 1)
             if score > best:
                 best, equal, chosen = score, 1, k

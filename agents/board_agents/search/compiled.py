@@ -1,4 +1,4 @@
-"""Compiled minimax and alpha-beta for the agents: deepening, time, choice and principal variation around the kernel."""
+"""Compiled minimax and alpha-beta: iterative deepening, time limits and choice around the kernel."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ from board_agents.search.root_arrays import root_arrays
 from board_envs.game import Game
 
 _CHUNK = 20_000
-"""Positions between two looks at the clock: about a millisecond or two."""
+"""Positions between two clock checks: one or two milliseconds."""
 _LONG_CHUNK = 5_000_000
-"""Positions between two chances to interrupt a search without a clock."""
+"""Positions between two checks for an interrupt, in a search without time limit."""
 _TABLE_BITS = 20
-"""Most entries that a table has, as a power of two: 32 MiB. Shallow searches take smaller ones."""
+"""Maximum size of the transposition table, as a power of two: 32 MiB. Shallow searches use smaller ones."""
 
 
 @dataclass(frozen=True)
 class SearchRequest:
-    """What to search for.
+    """Parameters of a search.
 
     Attributes:
         game: the game.
-        evaluation: a named evaluation of it.
-        depth: plies looked ahead, the most with `seconds`.
-        prune: alpha-beta; else plain minimax.
-        seconds: time for deeper and deeper searches; None searches `depth` plies.
-        all_ties: whether the scores of all the best actions are wanted, not of the first alone.
-        with_line: whether the principal variation is wanted to its end.
+        evaluation: name of an evaluation of the game.
+        depth: search depth in plies; the maximum with `seconds`.
+        prune: alpha-beta; otherwise plain minimax.
+        seconds: time for iterative deepening; None searches `depth` plies.
+        all_ties: whether the scores of all best actions are needed, not only of the first.
+        with_line: whether the complete principal variation is needed.
         finish: chooses among the root's exact scores: ``(scores, seat, nodes, depth) -> SearchResult``.
 
     """
@@ -59,7 +59,7 @@ class SearchRequest:
 
 
 def search_compiled(request: SearchRequest, state: Any) -> SearchResult:
-    """Return the values and the choice that the interpreted search has."""
+    """Return the same values and choice as the interpreted search."""
     game, seat = request.game, request.game.current_player(state)
     seconds, all_ties = request.seconds, request.all_ties
     run_ = _Run(request)
@@ -88,7 +88,7 @@ def search_compiled(request: SearchRequest, state: Any) -> SearchResult:
 
 
 class _Run:
-    """A kernel with its arrays."""
+    """A kernel with its workspace."""
 
     def __init__(self, request: SearchRequest) -> None:
         game, depth, self.prune, self.nodes = request.game, request.depth, request.prune, 0
@@ -97,7 +97,7 @@ class _Run:
         self.work: Workspace = make_workspace(game, depth, bits)
 
     def search(self, words: Any, memory: Any, depth: int, all_ties: bool, first: int, deadline: float | None) -> bool:
-        """Search one depth; False if the time was over before the end."""
+        """Search to one depth; return False if the time ran out."""
         begin(self.work, words)
         while self.work.status[MODE] != DONE:
             chunk = _LONG_CHUNK if deadline is None else _CHUNK
@@ -111,7 +111,7 @@ class _Run:
 
 
 def _depths(depth: int, prune: bool, timed: bool) -> list[int]:
-    """List the depths to search one after the other: shallow ones order the moves of deep ones."""
+    """List the depths of iterative deepening: shallow searches order the moves of deep ones."""
     if timed:
         return list(range(1, depth + 1))
     if not prune or depth <= 3:
@@ -120,7 +120,7 @@ def _depths(depth: int, prune: bool, timed: bool) -> list[int]:
 
 
 def _whole_line(request: SearchRequest, state: Any, line: tuple[int, ...], depth: int) -> tuple[int, ...]:
-    """Return the principal variation to its end: the table cuts lines short, so their ends are searched for."""
+    """Return the complete principal variation; where table hits cut it short, search for the rest."""
     game = request.game
     moves, state = list(line), game.states(line, state)[-1]
     while len(moves) < depth and not game.is_terminal(state):

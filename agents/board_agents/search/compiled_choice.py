@@ -1,4 +1,4 @@
-"""When a search runs compiled: where that pays at once, where its code is there, or once interpreting has cost more.
+"""When a search runs compiled: if it pays at once, if the code is cached, or once interpreting has cost more.
 
 Interpreted and compiled search choose the same, so an agent may change from one to the other between any two moves.
 """
@@ -14,13 +14,13 @@ from typing import Any
 from board_envs._jit import Kernel, have_numba
 
 LOAD_SECONDS = 0.3
-"""About what it takes to import numba and to load a kernel from disk."""
+"""Approximate time to import numba and load a kernel from disk, in seconds."""
 COMPILE_SECONDS = 2.0
-"""About what it takes to compile one, at the least."""
+"""Approximate minimum time to compile a kernel, in seconds."""
 
 
 class CompiledChoice:
-    """Decides for one kernel whether the next search runs compiled, and counts what was spent without it.
+    """Decides for one kernel whether the next search runs compiled, and sums the time spent interpreting.
 
     Attributes:
         seconds: time that searches of this process spent interpreted although the kernel could have run.
@@ -51,7 +51,7 @@ class CompiledChoice:
 
     @contextlib.contextmanager
     def interpreted(self) -> Iterator[None]:
-        """Count the time of a search that runs interpreted."""
+        """Add the time of an interpreted search."""
         begun = time.perf_counter()
         try:
             yield
@@ -61,5 +61,5 @@ class CompiledChoice:
 
 @functools.cache
 def choice_for(kernel: Kernel[..., Any]) -> CompiledChoice:
-    """Return the one choice that all agents of this process make for a kernel."""
+    """Return the choice for a kernel, shared by all agents of this process."""
     return CompiledChoice(kernel)

@@ -1,11 +1,11 @@
 """Evaluations of unfinished positions and the values of won ones.
 
-An evaluation is a function of a state, in player_0's view: larger is better for player_0. Those named here are
+An evaluation is a function of a state, in player_0's view: larger is better for player_0. Named evaluations are
 jitable, so that compiled search runs them; a user's own may be any Python function of a state.
 
-Every game has "margin" and "zero"; a game's own evaluations and its win value stand in its SUPPORT. Where that offers
-`weights`, a matrix of whole numbers is an evaluation, too: as rows of numbers, or as a text whose rows are separated by
-"/" and whose numbers by blanks, which is a name like the others.
+Every game has "margin" and "zero"; a game's own evaluations and its win value are in its SUPPORT. Where that offers
+`weights`, an integer matrix is an evaluation, too: as rows of numbers, or as a text whose rows are separated by
+"/" and whose numbers by blanks, which is a valid name.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from board_envs.types import SpecError
 
 Evaluation: TypeAlias = Callable[[Any], float]
 Weights: TypeAlias = Sequence[Sequence[int]] | NDArray[Any]
-"""A matrix of whole numbers, rows from the top."""
+"""An integer matrix, rows from the top."""
 
 
 @dataclass(frozen=True)
 class WinValue:
     """The value of a won position: ``base + step * (levels of the search left)``.
 
-    Evaluations are clipped to less than `base`, so that no promise outweighs a win.
+    Evaluations are clipped to less than `base`, so that no evaluation outweighs a win.
     """
 
     base: int
@@ -48,7 +48,7 @@ def margin(game: Game[Any]) -> Evaluation:
 
 
 def zero(game: Game[Any]) -> Evaluation:
-    """Nothing but wins and losses counts."""
+    """Only wins and losses count."""
 
     @jitable
     def nothing(state: Any) -> int:
@@ -60,12 +60,12 @@ def zero(game: Game[Any]) -> Evaluation:
 def weighted_cells(weights: NDArray[np.int64], bits: NDArray[np.intp]) -> Evaluation:
     """Return the sum of the weights under player_0's pieces minus the sum under player_1's.
 
-    It takes states whose first two entries are the boards of player_0 and player_1, uint64. A weighted sum over a board
-    is one count of bits a weight.
+    States must begin with the boards of player_0 and player_1, uint64. A weighted sum over a board
+    takes one population count per distinct weight.
 
     Args:
-        weights: of the cells, int64.
-        bits: of the cells, in the same shape: number of each one's bit.
+        weights: weights of the cells, int64.
+        bits: bit number of each cell, same shape.
 
     """
     values = np.array([value for value in np.unique(weights) if value], np.int64)
@@ -101,33 +101,33 @@ def evaluation_names(game: Game[Any]) -> list[str]:
 
 @functools.cache
 def named_evaluation(game: Game[Any], name: str) -> Evaluation:
-    """Return a named evaluation ("default" is the first of `evaluation_names`); SpecError lists the names."""
+    """Return a named evaluation ("default" is the first of `evaluation_names`); raise SpecError if unknown."""
     if _MATRIX.fullmatch(name):
         return _weighted(game, [row.split() for row in name.split("/")])
     known = _evaluations(game)
     key = next(iter(known)) if name == "default" else name
     if key not in known:
-        raise SpecError(f"{game.name} has no evaluation {name!r}; it has: {', '.join(known)}")
+        raise SpecError(f"{game.name} has no evaluation {name!r}; evaluations: {', '.join(known)}")
     return cast(Evaluation, load(known[key])(game))
 
 
 _MATRIX = re.compile(r"[-+0-9\s/]*[0-9][-+0-9\s/]*", re.ASCII)
 WEIGHT_LIMIT = 1_000_000
-"""Largest size of a weight: sums stay far within 64 bits."""
+"""Largest absolute weight: sums fit in 64 bits."""
 
 
 def _weighted(game: Game[Any], rows: list[list[str]]) -> Evaluation:
-    """Return the evaluation of a matrix of weights, of numbers as text; SpecError says what is wrong with it."""
+    """Return the evaluation for a matrix of weights, given as text; raise SpecError if it is invalid."""
     place = support_of(game.name).weights
     if place is None:
         raise SpecError(
-            f"{game.name} has no evaluation by a matrix of weights; it has: {', '.join(_evaluations(game))}"
+            f"{game.name} has no evaluation by a matrix of weights; evaluations: {', '.join(_evaluations(game))}"
         )
     high, wide = game.observation_shape[:2]
     if len(rows) != high or any(len(row) != wide for row in rows):
         sizes = sorted({len(row) for row in rows})
         raise SpecError(
-            f"weights of {game!r} are {high} rows of {wide} numbers, not {len(rows)} of {' or '.join(map(str, sizes))}"
+            f"weights of {game!r} must be {high} rows of {wide}, not {len(rows)} of {' or '.join(map(str, sizes))}"
         )
     for number in (number for row in rows for number in row):
         if not _WHOLE.fullmatch(number) or abs(int(number)) > WEIGHT_LIMIT:
@@ -139,19 +139,19 @@ _WHOLE = re.compile(r"[-+]?[0-9]{1,12}", re.ASCII)
 
 
 def weights_text(game: Game[Any], weights: Any) -> str:
-    """Return the name of the evaluation by a matrix of weights, ``"1 0/0 1"``.
+    """Return the name of the evaluation by a matrix of weights, such as ``"1 0/0 1"``.
 
     Args:
-        game: its board has as many rows and columns as the matrix.
-        weights: whole numbers, rows from the top: an array or a list of lists, shape (rows, columns).
+        game: a game whose board has the shape of the matrix.
+        weights: integers, rows from the top: an array or a list of lists, shape (rows, columns).
 
     Raises:
-        SpecError: it is no such matrix, or the game takes none.
+        SpecError: the matrix is invalid, or the game does not support one.
 
     """
     array = np.asarray(weights, object)
     if array.ndim != 2 or not array.size:
-        raise SpecError(f"an evaluation is a name, a function of a state or a matrix of weights, not {weights!r}")
+        raise SpecError(f"an evaluation must be a name, a function of a state or a matrix of weights, not {weights!r}")
     for weight in array.ravel().tolist():
         if isinstance(weight, bool) or not isinstance(weight, (int, np.integer)):
             raise SpecError(f"a weight is a whole number from {-WEIGHT_LIMIT} to {WEIGHT_LIMIT}, not {weight!r}")
@@ -161,10 +161,10 @@ def weights_text(game: Game[Any], weights: Any) -> str:
 
 
 def settled_evaluation(game: Game[Any], given: Any) -> str | Evaluation:
-    """Return what an agent was given as its evaluation as a name, "module:function", or a function of a state.
+    """Normalise an agent's `evaluation` argument to a name, "module:function", or a function of a state.
 
     Raises:
-        SpecError: an unknown name, neither a function nor a matrix at a place, a matrix that does not fit the game.
+        SpecError: an unknown name, neither a function nor a matrix, or a matrix that does not fit the game.
 
     """
     if callable(given):
@@ -176,26 +176,26 @@ def settled_evaluation(game: Game[Any], given: Any) -> str | Evaluation:
         return given
     found = load_place(given)
     if not callable(found) and np.ndim(found) != 2:
-        raise SpecError(f"evaluation {given!r} is no function of a state and no matrix of weights, but {found!r}")
+        raise SpecError(f"evaluation {given!r} is neither a function of a state nor a matrix of weights, but {found!r}")
     return given if callable(found) else weights_text(game, found)
 
 
 @functools.cache
 def win_value(game: Game[Any]) -> WinValue:
-    """Return what a won position of a game is worth."""
+    """Return the value of a won position of a game."""
     special = support_of(game.name).win_value
     return DEFAULT_WIN if special is None else cast(WinValue, load(special)(game))
 
 
 def evaluation_function(game: Game[Any], settled: str | Evaluation) -> Evaluation:
-    """Return the function that an answer of `settled_evaluation` stands for."""
+    """Return the function for a result of `settled_evaluation`."""
     if not isinstance(settled, str):
         return settled
     return cast(Evaluation, load_place(settled)) if ":" in settled else named_evaluation(game, settled)
 
 
 def load_place(path: str) -> Any:
-    """Return what "package.module:name" or "file.py:name" names; SpecError says what is missing.
+    """Import "package.module:name" or "file.py:name"; raise SpecError if it is missing.
 
     The module or file is run: only name code that you trust.
     """

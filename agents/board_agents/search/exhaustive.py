@@ -1,7 +1,7 @@
-"""Exhaustive search with memory: exact values of small boards of every game, by alpha-beta to the end of every line.
+"""Exhaustive search with a transposition table: exact values on small boards of every game, by full-depth alpha-beta.
 
-It knows nothing but the rules, and is the independent check of the cleverer solvers. What is beyond its budget it
-answers with None, never with a guess.
+It uses only the rules, as an independent check of the specialised solvers. Beyond its budget it
+returns None, never a guess.
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ from board_envs.game import Game, check_int
 from board_envs.types import S
 
 DEPTH_LIMIT = 400
-"""Longest line followed: Python's own recursion ends at 1000 calls."""
+"""Maximum search depth: Python's recursion limit is 1000 calls."""
 _INFINITY = 1 << 30
 MEMORY_LIMIT = 2_000_000
-"""Positions remembered before the memory is emptied."""
+"""Maximum entries of the transposition table; it is cleared when full."""
 
 
 class ExhaustiveOracle(Shared, Generic[S]):
     """Exact action values by search to the end, in the game's unit.
 
-    A finished game is worth its margin, or what the game's SUPPORT says. Where rules remember earlier positions, a
-    position is worth what it is worth in its game; the memory is then keyed by the game's history key.
+    The value of a finished game comes from the game's SUPPORT, by default the margin. Where the rules depend on earlier
+    positions, values take the history into account; the transposition table then uses the game's history key.
 
     Args:
         game: the game.
-        budget: new positions looked at in one call of `action_values` (a few seconds' worth; one whose history costs
-            time counts for several); beyond it the answer is None. What was found stays in memory, so that asking
-            again goes further.
+        budget: new positions searched in one call of `action_values` (a few seconds; one with an expensive history
+            counts as several); beyond it the result is None. The transposition table persists, so that asking
+            again searches further.
         seconds: time for one call; None for no limit.
 
-    A copy is the same object, with the same memory; a pickle begins with an empty one.
+    A copy is the same object, with the same transposition table; unpickling starts with an empty one.
 
     Attributes:
-        unit: of the values.
-        missing: what would know more than this oracle, which stands for it, and how to install it; else None.
+        unit: unit of the values.
+        missing: the stronger oracle that this one replaces, and how to install it; otherwise None.
 
     """
 
@@ -69,7 +69,7 @@ class ExhaustiveOracle(Shared, Generic[S]):
             return self._action_values(state)
 
     def fresh_values(self, state: S) -> dict[int, float] | None:
-        """Return what `action_values` returns if nothing was asked before."""
+        """Return `action_values` with an empty transposition table."""
         self.game.check_state(state)
         with self._lock:
             self._memory.clear()
@@ -95,13 +95,13 @@ class ExhaustiveOracle(Shared, Generic[S]):
         return values
 
     def _gained(self, state: S, child: S) -> int:
-        """Return what a move itself adds where values count what is still to come."""
+        """Return a move's own contribution, where values count points still to come."""
         if not self.game.values_to_come:
             return 0
         return int(self.game.rules.margin(child)) - int(self.game.rules.margin(state))
 
     def _value(self, state: S, depth: int, alpha: int, beta: int) -> int:
-        """Return the result of best play from here in player_0's view; outside (alpha, beta) a bound of it."""
+        """Return the minimax value in player_0's view; outside (alpha, beta) it is a bound."""
         rules = self.game.rules
         if rules.winner(state) >= 0:
             return self._end(state)

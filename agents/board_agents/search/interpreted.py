@@ -1,8 +1,8 @@
-"""Minimax and alpha-beta over any game, interpreted: the reference of the compiled search.
+"""Minimax and alpha-beta over any game, interpreted: the reference for the compiled search.
 
 Scores inside the search are in player_0's view: player_0 maximises, player_1 minimises, whoever moves next (a seat may
-move twice running). A score is ``256 * value``, plus or minus the levels left where the game is won; so among equal
-values the faster win and the slower loss come out first, and the value is got back exactly.
+move twice in a row). A score is ``256 * value``, plus or minus the levels left where the game is won; so among equal
+values the faster win and the slower loss are preferred, and the value can be recovered exactly.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ DEPTH_LIMIT = 100
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search found, values in the view of the seat to move.
+    """Result of a search, values in the view of the seat to move.
 
     Attributes:
         action: the action chosen.
         value: its value.
-        values: exact values of the root's actions, those that the search had to find out: all with minimax.
+        values: exact values of the root's actions, as far as the search needed them: all with minimax.
         line: the principal variation, actions from the root, `action` first.
-        nodes: positions looked at, the root among them.
+        nodes: positions searched, including the root.
         depth: levels searched in full.
         seat: the seat to move at the root.
-        exact: whether the values are those of best play to the end; estimates otherwise, whole numbers though they be.
+        exact: whether the values are game-theoretic; otherwise they are estimates.
 
     """
 
@@ -56,7 +56,7 @@ class SearchResult:
 
 
 def value_of(score: float, win: WinValue) -> float:
-    """Return the value that a score stands for."""
+    """Return the value of a score."""
     if abs(score) >= win.base * SCALE:
         return math.floor((score + SCALE // 2) / SCALE)
     value = score / SCALE
@@ -69,8 +69,8 @@ class Search:
     Args:
         rules: the game's rules.
         evaluate: evaluation in player_0's view.
-        win: what a won position is worth.
-        deadline: time.monotonic() after which LimitReachedError is raised, None for never.
+        win: the value of a won position.
+        deadline: time.monotonic() after which LimitReachedError is raised; None: no limit.
 
     """
 
@@ -80,7 +80,7 @@ class Search:
         self.saw_horizon = False
 
     def leaf(self, state: Any, winner: int, levels: int) -> float:
-        """Return the score of a finished position or one at the horizon; a drawn one counts as evaluated."""
+        """Return the score of a finished position or one at the horizon; a draw is evaluated."""
         if winner == 0 or winner == 1:
             score = (self.win.base + self.win.step * levels) * SCALE + levels
             return score if winner == 0 else -score
@@ -93,13 +93,13 @@ class Search:
         return max(-limit, min(limit, value)) * SCALE
 
     def enter(self) -> None:
-        """Count a node and look at the clock."""
+        """Count a node and check the time."""
         self.nodes += 1
         if self.deadline is not None and time.monotonic() > self.deadline:
             raise LimitReachedError
 
     def minimax(self, state: Any, levels: int) -> tuple[float, tuple[int, ...]]:
-        """Return (score, principal variation) of a position, looking `levels` plies ahead."""
+        """Return (score, principal variation) of a position, searching `levels` plies."""
         self.enter()
         rules = self.rules
         winner = rules.winner(state)
@@ -115,7 +115,7 @@ class Search:
         return sign * best, line
 
     def alpha_beta(self, state: Any, levels: int, alpha: float, beta: float) -> tuple[float, tuple[int, ...]]:
-        """Return (score, line); exact inside (alpha, beta), else a bound on the far side of the one it passed."""
+        """Return (score, line); exact inside (alpha, beta), else a bound."""
         self.enter()
         rules = self.rules
         winner = rules.winner(state)
@@ -145,7 +145,7 @@ class Search:
         return {action: self.minimax(rules.step(state, action), levels - 1) for action in actions}
 
     def root_alpha_beta(self, state: Any, levels: int, all_ties: bool) -> RootScores:
-        """Return (score, line) of those actions whose score is exact: the best one, and its equals if asked for."""
+        """Return (score, line) of the actions with exact scores: the best one, with `all_ties` all its equals."""
         self.enter()
         rules = self.rules
         maximise = rules.to_play(state) == 0
@@ -153,7 +153,7 @@ class Search:
         best = -math.inf
         for k in range(rules.count(state)):
             action = rules.nth(state, k)
-            # One unit below the best score the window still holds scores equal to it.
+            # Opened by one unit, the window includes scores equal to the best.
             bound = best - 1 if all_ties else best
             window = (bound, math.inf) if maximise else (-math.inf, -bound)
             score, rest = self.alpha_beta(rules.step(state, action), levels - 1, *window)
@@ -172,7 +172,7 @@ def finish(
     depth: int,
     pick: Callable[[int], int] | None,
 ) -> SearchResult:
-    """Choose among the root's exact scores: the best, and of several the first, or number ``pick(how many)``."""
+    """Choose among the root's exact scores: the best, ties by the first, or number ``pick(count)``."""
     sign = 1 if seat == 0 else -1
     best = max(sign * score for score, _ in exact.values())
     candidates = sorted(action for action, (score, _) in exact.items() if sign * score == best)

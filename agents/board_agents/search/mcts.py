@@ -1,10 +1,10 @@
-"""Monte Carlo tree search: UCT with random playouts, and proofs of finished subtrees kept apart from estimates.
+"""Monte Carlo tree search: UCT with random playouts, and proven values (MCTS-Solver) kept apart from estimates.
 
 Sources: Kocsis and Szepesvári, "Bandit based Monte-Carlo planning" (2006); Winands, Björnsson and Saito, "Monte-Carlo
 tree search solver" (2008) for the proofs.
 
-One function runs the simulations, interpreted or compiled. Everything it counts is in player_0's view, and a node
-chooses for the seat that moves there, so that it does not matter who moves after whom.
+One function runs the simulations, interpreted or compiled. All counts are in player_0's view, and a node
+chooses for the seat to move there, so seats need not alternate.
 """
 
 from __future__ import annotations
@@ -30,41 +30,41 @@ from board_envs.random import below, draw, mix
 from board_envs.types import S, Words
 
 UNKNOWN = 2
-"""In `Tree.proven`: nothing is proven; else the outcome in player_0's view, -1, 0 or 1."""
+"""In `Tree.proven`: not proven; otherwise the outcome in player_0's view, -1, 0 or 1."""
 COMPILED_FROM = 200
-"""Simulations a move from which a single search is worth compiling for."""
+"""Simulations per move from which compiling pays for a single search."""
 LOADED_FROM = 20
-"""Simulations a move from which a single search is worth loading compiled code for that is on disk."""
+"""Simulations per move from which loading cached compiled code pays for a single search."""
 _PATH_LIMIT = 4096
-"""Longest way down the tree; longer lines are played out at random."""
+"""Maximum depth of the tree; deeper positions are played out at random."""
 _CHUNK = 256
 
 
 class Tree(NamedTuple):
-    """A search tree as arrays, one entry a node; node 0 is the root.
+    """A search tree as arrays, one entry per node; node 0 is the root.
 
-    The children of node i are the `number[i]` nodes from `first[i]`, in the order of their actions.
+    The children of node i are the `number[i]` nodes from `first[i]`, ordered by action.
     """
 
     visits: NDArray[np.int64]
     totals: NDArray[np.int64]
-    """Sum of the outcomes seen, in player_0's view, without those of moves proven lost below."""
+    """Sum of outcomes, in player_0's view, without those of children proven lost."""
     spent: NDArray[np.int64]
-    """Visits whose outcomes `totals` no longer holds."""
+    """Visits whose outcomes were removed from `totals`."""
     first: NDArray[np.int64]
     number: NDArray[np.int64]
     """0 while a node has no children."""
     action: NDArray[np.int64]
-    """The action that leads here."""
+    """The action that leads to the node."""
     proven: NDArray[np.int8]
     distance: NDArray[np.int64]
-    """Plies to the end in the line that proves the outcome."""
+    """Plies to the end of the game in the proof."""
     key: Words
     """Hash of the position, once it has children."""
 
 
 def new_tree(capacity: int) -> Tree:
-    """Return a tree that holds a root and has room for `capacity` nodes."""
+    """Return a tree with a root and space for `capacity` nodes."""
 
     def zeros() -> NDArray[np.int64]:
         return np.zeros(capacity, np.int64)
@@ -82,7 +82,7 @@ def grown(tree: Tree, capacity: int) -> Tree:
 
 
 class Solved(NamedTuple):
-    """Proven positions by their hash, which transpositions share; 2^k slots."""
+    """Transposition table of proven positions; 2^k slots."""
 
     keys: Words
     """uint64 (2^k,): hash of the position, 0 for an empty slot."""
@@ -91,14 +91,14 @@ class Solved(NamedTuple):
 
 
 def new_solved(simulations: int) -> Solved:
-    """Return an empty table for a search of so many simulations."""
+    """Return an empty table sized for a number of simulations."""
     slots = 1 << min(18, max(10, (4 * simulations).bit_length()))
     return Solved(np.zeros(slots, np.uint64), np.zeros((slots, 2), np.int64))
 
 
 @inlined
 def settle(tree: Tree, node: int, sign: int) -> bool:
-    """Prove a node from its children if they allow it; `sign` is 1 where player_0 moves, -1 for player_1."""
+    """Prove a node from its children if possible; `sign` is 1 where player_0 moves, -1 for player_1."""
     proven, distance = tree.proven, tree.distance
     best_value = -2
     best_distance = 0
@@ -124,7 +124,7 @@ def settle(tree: Tree, node: int, sign: int) -> bool:
 
 @inlined
 def remember(tree: Tree, node: int, solved: Solved) -> None:
-    """Keep a proven node for its transpositions."""
+    """Store a proven node for its transpositions."""
     slot = (tree.key[node] >> ONE) & np.uint64(solved.keys.shape[0] - 1)
     solved.keys[slot] = tree.key[node]
     solved.facts[slot, 0] = tree.proven[node]
@@ -135,9 +135,9 @@ def remember(tree: Tree, node: int, solved: Solved) -> None:
 def select(
     tree: Tree, node: int, sign: int, exploration: float, key: np.uint64, counter: np.uint64
 ) -> tuple[int, np.uint64]:
-    """Return the child to visit, never one proven lost for the mover, and the random stream's next counter.
+    """Select a child, never one proven lost for the mover; return it and the random stream's next counter.
 
-    A child without visits comes first, a random one of them; else the one of the highest UCT bound.
+    Children without visits come first, in random order; then the child with the highest UCT bound.
     """
     visits, proven = tree.visits, tree.proven
     start = int(tree.first[node])
@@ -176,7 +176,7 @@ def make_simulate(game: Game[Any]) -> Kernel[Any, None]:
     unpack, pack, step, nth, count = rules.unpack, rules.pack, rules.step, rules.nth, rules.count
     to_play, find_winner = rules.to_play, rules.winner
     number_of_words = rules.words
-    # What follows a position with a memory depends on more than its words: nothing is shared there.
+    # With a history, a position's value depends on more than its words: no transpositions.
     shared = not rules.has_memory
 
     @jitable
@@ -190,7 +190,7 @@ def make_simulate(game: Game[Any]) -> Kernel[Any, None]:
     def expand(
         tree: Tree, solved: Solved, used: NDArray[np.int64], scratch: Words, node: int, state: Any, sign: int
     ) -> bool:
-        """Give a leaf its children; those that end the game or are known are proven at once. Whether the leaf is."""
+        """Expand a leaf; children that are terminal or known are proven at once. Return whether the leaf is proven."""
         children = count(state)
         tree.first[node] = used[0]
         tree.number[node] = children
@@ -238,7 +238,7 @@ def make_simulate(game: Game[Any]) -> Kernel[Any, None]:
     def backward(
         tree: Tree, solved: Solved, path: NDArray[np.int64], movers: NDArray[np.int64], length: int, value: int
     ) -> None:
-        """Take a simulation's outcome up its path; as long as the node below is proven, its parent may be."""
+        """Back up a simulation's outcome along its path; a parent of a proven node may become proven, too."""
         node = path[length - 1]
         chain = tree.proven[node] != UNKNOWN
         tree.visits[node] += 1
@@ -258,7 +258,7 @@ def make_simulate(game: Game[Any]) -> Kernel[Any, None]:
                     if shared:
                         remember(tree, node, solved)
                 elif tree.proven[below_node] == -sign:
-                    # A move proven lost will not be played: its playouts no longer count above.
+                    # A move proven lost will not be played: remove its playouts from its ancestors.
                     lost_visits = tree.visits[below_node] - tree.spent[below_node]
                     lost_total = tree.totals[below_node]
             tree.totals[node] -= lost_total
@@ -275,9 +275,9 @@ def make_simulate(game: Game[Any]) -> Kernel[Any, None]:
         tree: Tree,
         solved: Solved,
     ) -> None:
-        """Run simulations on a tree; it needs room for `simulations` times n more nodes.
+        """Run simulations on a tree, which needs space for `simulations` times n more nodes.
 
-        `counters` uint64 (1,) is the random stream's counter, `used` int64 (1,) the number of nodes; both go on.
+        `counters` uint64 (1,) is the random stream's counter, `used` int64 (1,) the number of nodes; both are updated.
         """
         tree, solved, memory = borrowed(tree), borrowed(solved), borrowed(memory)
         scratch = np.empty(number_of_words, np.uint64)
@@ -315,15 +315,15 @@ def make_simulate(game: Game[Any]) -> Kernel[Any, None]:
 
 @dataclass(frozen=True)
 class MctsResult:
-    """What a search found, values in the view of the seat to move.
+    """Result of a search, values in the view of the seat to move.
 
     Attributes:
         action: the action chosen.
         value: the mean outcome of its playouts, -1 to 1; its exact outcome if proven.
         visits: simulations that went through each action.
         values: mean outcomes of the actions tried: estimates.
-        proven: exact outcomes (1 won, 0 drawn, -1 lost) of the actions whose subtrees were played out in full.
-        simulations: how many were run; less than asked for once the root is proven.
+        proven: exact outcomes (1 won, 0 drawn, -1 lost) of the actions whose subtrees are fully searched.
+        simulations: number of simulations run; fewer than requested if the root is proven.
 
     """
 
@@ -336,14 +336,14 @@ class MctsResult:
 
 
 class MctsAgent(GameAgent[S]):
-    """UCT with random playouts; a fresh tree for every move.
+    """UCT with random playouts; a new tree for every move.
 
     Args:
         game: the game.
-        simulations: playouts a move.
-        seconds: time a move instead; then the choice depends on the machine's speed.
-        exploration: weight of the square root in UCT.
-        compiled: run compiled (True, needs numba), interpreted (False: the same moves, slower), or whichever is sooner
+        simulations: playouts per move.
+        seconds: time per move instead; the choice then depends on the machine's speed.
+        exploration: exploration constant of UCT.
+        compiled: run compiled (True, needs numba), interpreted (False: the same moves, slower), or whichever is faster
             done (None): compiled where numba is installed and either there are 200 simulations or more, or `seconds`,
             or compiled code is loaded or on disk (see `board-envs warmup`), or interpreted moves have cost more than
             compiling will.
@@ -362,7 +362,7 @@ class MctsAgent(GameAgent[S]):
         super().__init__(game)
         self.simulations = check_int("mcts", "simulations", simulations, 1, 100_000_000)
         if not 0 <= exploration < math.inf:
-            raise ValueError(f"exploration is a number from 0 on, not {exploration!r}")
+            raise ValueError(f"exploration must be a number 0 or above, not {exploration!r}")
         if compiled:
             require_numba("mcts:compiled=true")
         self.seconds = None if seconds is None else check_seconds("mcts", seconds)
@@ -375,7 +375,7 @@ class MctsAgent(GameAgent[S]):
 
     @property
     def runs_compiled(self) -> bool:
-        """Whether the search will run compiled."""
+        """Whether the search runs compiled."""
         if self.compiled is None:
             heavy = self.simulations >= COMPILED_FROM or self.seconds is not None
             return self._choice.decide(heavy=heavy, light=self.simulations < LOADED_FROM)
@@ -386,11 +386,11 @@ class MctsAgent(GameAgent[S]):
         return choice_for(make_simulate(self.game))
 
     def analyse(self, state: S) -> MctsResult:
-        """Return what a search of a position finds.
+        """Search a position and return the result.
 
         Raises:
             IllegalActionError: the game is over.
-            PositionError: no position of this game and size.
+            PositionError: not a position of this game and size.
 
         """
         self.check(state)
@@ -403,7 +403,7 @@ class MctsAgent(GameAgent[S]):
             return self._run(make_simulate(self.game).function, state, _CHUNK if self.seconds is None else 16)
 
     def _run(self, run: Callable[..., None], state: S, chunk: int) -> MctsResult:
-        """Search by a function that runs simulations, `chunk` of them between two looks at the clock."""
+        """Search by a function that runs simulations, `chunk` of them between two clock checks."""
         words, memory = root_arrays(self.game, state)
         counters, used = np.array([self.stream.counter], np.uint64), np.ones(1, np.int64)
         deadline = None if self.seconds is None else time.monotonic() + self.seconds

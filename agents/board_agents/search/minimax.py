@@ -1,7 +1,7 @@
 """Minimax to a fixed depth, and the greedy agent, which is minimax of depth one.
 
 Sources: the n-ply minimax of the EPITA entrance exam 2024 and `calcule_score` / `choisit_coup` of the Bac NSI 2026
-(Amérique du Nord); their win values and evaluations stand in the games' SUPPORT.
+(Amérique du Nord); their win values and evaluations are in the games' SUPPORT.
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ if TYPE_CHECKING:
 Ties = Literal["first", "random"]
 
 COMPILED_FROM = 5
-"""Depth from which a single search is worth compiling for."""
+"""Depth from which compiling pays for a single search."""
 LOADED_FROM = 3
-"""Depth from which a single search is worth loading compiled code for that is on disk."""
+"""Depth from which loading cached compiled code pays for a single search."""
 
 
 def check_ties(ties: str) -> Ties:
-    """Return a rule for ties; ValueError names both."""
+    """Check a rule for ties; raise ValueError, listing both, if unknown."""
     if ties not in ("first", "random"):
-        raise ValueError(f"ties is 'first' or 'random', not {ties!r}")
+        raise ValueError(f"ties must be 'first' or 'random', not {ties!r}")
     return cast(Ties, ties)
 
 
 class SearchAgent(GameAgent[S]):
-    """Base of the agents that look ahead with an evaluation.
+    """Base class of agents that search with an evaluation.
 
     Args:
         game: the game.
-        depth: plies looked ahead, 1 to 100; a seat that is skipped costs none.
+        depth: search depth in plies, 1 to 100; a skipped turn does not count.
         evaluation: a name (`evaluations.evaluation_names`), a function of a state in player_0's view, or, in games that
-            offer it, a matrix of whole numbers: weights of the cells, player_0's counted plus, player_1's minus. Also
-            "module:name" or "file.py:name" of such a function or matrix. It is clipped to less than the value of a win.
-        ties: among equal values (of equally fast wins) the "first" action or a "random" one.
-        compiled: run compiled (True: needs numba and a named evaluation), interpreted (False), or whichever is sooner
+            offer it, an integer matrix: weights of the cells, positive for player_0, negative for player_1. Also
+            "module:name" or "file.py:name" of such a function or matrix. Values are clipped below the value of a win.
+        ties: "first" or "random" action among those of equal value (and equally fast wins).
+        compiled: run compiled (True: needs numba and a named evaluation), interpreted (False), or whichever is faster
             done (None): compiled where numba is installed and either the depth is 5 or more, or compiled code is loaded
             or on disk (see `board-envs warmup`), or interpreted moves have cost more than compiling will. Values and
             choices are the same, `nodes` is not.
@@ -73,7 +73,7 @@ class SearchAgent(GameAgent[S]):
         if compiled:
             require_numba("compiled search")
             if not self._is_named:
-                raise ValueError("compiled search takes a named evaluation; a user's function is searched interpreted")
+                raise ValueError("compiled search needs a named evaluation; a Python function runs interpreted")
         self.compiled = compiled
 
     @property
@@ -87,7 +87,7 @@ class SearchAgent(GameAgent[S]):
 
     @property
     def runs_compiled(self) -> bool:
-        """Whether the search will run compiled."""
+        """Whether the search runs compiled."""
         if self.compiled is None:
             return self._is_named and self._choice.decide(heavy=self._is_heavy, light=self.depth < LOADED_FROM)
         return self.compiled
@@ -103,7 +103,7 @@ class SearchAgent(GameAgent[S]):
         return choice_for(make_search(self.game, str(self.evaluation)))
 
     def choose(self, state: S) -> int:
-        """Return the action of the best value."""
+        """Return the action with the best value."""
         return self.search(state, with_line=False).action
 
     def analyse(self, state: S) -> SearchResult:
@@ -111,14 +111,14 @@ class SearchAgent(GameAgent[S]):
 
         Raises:
             IllegalActionError: the game is over.
-            PositionError: no position of this game and size.
+            PositionError: not a position of this game and size.
 
         """
         self.check(state)
         return self.search(state, with_line=True)
 
     def search(self, state: S, *, with_line: bool) -> SearchResult:
-        """Search; without `with_line` the line may end early. IllegalActionError if the game is over."""
+        """Search an unfinished state; without `with_line` the principal variation may be incomplete."""
         self.check_unfinished(state)
         if self.runs_compiled:
             return self._compiled(state, with_line)
@@ -136,7 +136,7 @@ class SearchAgent(GameAgent[S]):
         raise NotImplementedError
 
     def compiled_policy(self) -> Policy | None:
-        """Return the same choice as a function for compiled code, None if the search is too deep or the user's."""
+        """Return the same choice as a function for compiled code, None if that is not possible."""
         from board_agents.search.batch_policies import DEPTH_LIMIT as LIMIT
         from board_agents.search.batch_policies import make_policy
 
@@ -152,7 +152,7 @@ class SearchAgent(GameAgent[S]):
         """Search compiled, with this agent's evaluation, depth and rule for ties."""
         from board_agents.search.compiled import SearchRequest, search_compiled
 
-        assert isinstance(self.evaluation, str), "runs_compiled sees to it"
+        assert isinstance(self.evaluation, str), "checked by runs_compiled"
         all_ties = self.ties == "random"
         request = SearchRequest(
             self.game, self.evaluation, self.depth, prune, seconds, all_ties, with_line, self.finish
@@ -169,7 +169,7 @@ class MinimaxAgent(SearchAgent[S]):
     """Plain minimax: the exact value of every action of the root at a fixed depth."""
 
     def _compiled(self, state: S, with_line: bool) -> SearchResult:
-        """Search every line of `depth` plies."""
+        """Search the full tree of `depth` plies."""
         return self.search_compiled(state, prune=False, seconds=None, with_line=with_line)
 
     def _interpreted(self, state: S) -> SearchResult:
@@ -179,7 +179,7 @@ class MinimaxAgent(SearchAgent[S]):
 
 
 class GreedyAgent(MinimaxAgent[S]):
-    """Looks one ply ahead."""
+    """Minimax of depth 1."""
 
     def __init__(
         self,

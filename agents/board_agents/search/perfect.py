@@ -1,4 +1,4 @@
-"""``perfect``: as well as the truth allows. Exact where the game's oracle reaches, the best estimate elsewhere."""
+"""``perfect``: exact play where the game's oracle has an answer, the best estimate elsewhere."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from board_envs.game import Game, check_int
 from board_envs.types import MissingExtraError, Oracle, S
 
 NODES = 30_000
-"""Positions that exhaustive search may look at for one move, if no number is given: about a second."""
+"""Default budget of exhaustive search for one move, in positions: about a second."""
 DEPTH = 6
-"""Plies that alpha-beta looks ahead where nothing exact is within reach and the game has no better player."""
+"""Depth of alpha-beta in plies where no exact value is known and the game has no better player."""
 
 
 class PerfectAgent(GameAgent[S]):
-    """Plays a move of the best exact value where the game's oracle knows it, else the best move that a search finds.
+    """Plays a move with the best exact value where the oracle knows it, else the best move of a search.
 
-    `analyse(state).exact` tells which. Games come with their own forms of this agent; this one, for all others, asks
-    the game's oracle, or searches exhaustively within a budget, and goes on with alpha-beta.
+    `analyse(state).exact` is True for the former. Some games have their own version of this agent; this one asks
+    the game's oracle, or searches exhaustively within a budget, then falls back on alpha-beta.
 
     Args:
         game: the game.
-        ties: among equal exact values the "first" move or one at "random".
-        nodes: positions that a search for an exact value may look at; None is fixed by game and size, so that the same
-            seed gives the same games everywhere.
-        seconds: most time of a search; the choice then depends on the machine. None for no limit.
+        ties: "first" or "random" move among those of equal exact value.
+        nodes: position budget of a search for an exact value; None: a default by game and size, so that the same
+            seed gives the same games on every machine.
+        seconds: time limit of a search; the choice then depends on the machine. None: no limit.
 
     Attributes:
-        oracle: what is asked first.
-        estimator: what is asked where the oracle has no answer: ``analyse(state) -> SearchResult``.
+        oracle: the oracle, asked first.
+        estimator: the agent asked where the oracle has no answer: ``analyse(state) -> SearchResult``.
 
     """
 
@@ -51,7 +51,7 @@ class PerfectAgent(GameAgent[S]):
         self.estimator = self.make_estimator()
 
     def make_oracle(self) -> Oracle[S]:
-        """Return what is asked first: the game's own oracle, else exhaustive search."""
+        """Return the game's own oracle, else exhaustive search."""
         for reference in support_of(self.game.name).oracles.values():
             try:
                 oracle: Oracle[Any] = load(reference)(self.game)
@@ -61,30 +61,30 @@ class PerfectAgent(GameAgent[S]):
         return ExhaustiveOracle(self.game, budget=self.nodes or NODES, seconds=self.seconds)
 
     def make_estimator(self) -> Any:
-        """Return what is asked where the oracle has no answer."""
+        """Return the agent for positions where the oracle has no answer."""
         return AlphaBetaAgent(self.game, depth=DEPTH, seconds=self.seconds)
 
     def reset(self, seed: int | None = None) -> None:
         """Begin a new game."""
         super().reset(seed)
-        # One stream for both, so that copies go on alike.
+        # One stream for both, so that copies play alike.
         self.estimator.stream = self.stream
 
     def choose(self, state: S) -> int:
-        """Return a move of the best exact value, else of the best estimate."""
+        """Return a move with the best exact value, else with the best estimate."""
         self.check_unfinished(state)
         values = self.exact_values(state)
         return int(self.estimator.choose(state)) if values is None else self.pick(state, values)
 
     def exact_values(self, state: S) -> dict[int, float] | None:
-        """Return each legal action's exact value for the mover, None out of reach."""
+        """Return each legal action's exact value for the mover, None if unknown."""
         if isinstance(self.oracle, HasFreshValues):
-            # What is within reach must not depend on what was asked before.
+            # The result must not depend on earlier calls.
             return self.oracle.fresh_values(state)
         return self.oracle.action_values(state)
 
     def pick(self, state: S, values: Mapping[int, float]) -> int:
-        """Return a move of the best value by the rule for ties."""
+        """Return a move with the best value by the rule for ties."""
         equal = self.equal_moves(state, values)
         return equal[self.stream.below(len(equal)) if self.ties == "random" and len(equal) > 1 else 0]
 
@@ -94,11 +94,11 @@ class PerfectAgent(GameAgent[S]):
         return sorted(action for action, value in values.items() if value == best)
 
     def analyse(self, state: S) -> SearchResult:
-        """Return every move's value, exact or estimated, as `exact` tells.
+        """Return every move's value; `exact` states whether they are exact or estimates.
 
         Raises:
             IllegalActionError: the game is over.
-            PositionError: no position of this game.
+            PositionError: not a position of this game.
 
         """
         self.check(state)
@@ -112,7 +112,7 @@ class PerfectAgent(GameAgent[S]):
         return SearchResult(action, values[action], values, line, 0, 0, self.game.current_player(state), exact=True)
 
     def exact_line(self, state: S) -> tuple[int, ...]:
-        """Return best play from a position whose values are exact, as far as the oracle tells it."""
+        """Return the principal variation from a position with exact values, as far as the oracle knows it."""
         if not isinstance(self.oracle, HasLine):
             return ()
         return tuple(int(action) for action in self.oracle.line(state) or ())

@@ -1,4 +1,4 @@
-"""What compiled search shares: states as arrays."""
+"""Shared by compiled searches: states as arrays."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from board_envs.game import Game
 from board_envs.types import Words
 
 MEMORY_SPARE = 256
-"""Room for the entries that a search appends to a state's memory of earlier positions."""
+"""Space for the entries that a search appends to a state's history."""
 
 
 def root_arrays(game: Game[Any], state: Any) -> tuple[Words, Words]:
-    """Return a state as arrays of its own: its words, uint64 (words,), and its memory, uint64 (capacity, 2)."""
+    """Return a state as new arrays: its words, uint64 (words,), and its history, uint64 (capacity, 2)."""
     words = np.zeros(game.rules.words, np.uint64)
     if not game.rules.has_memory:
         game.rules.pack(state, words)

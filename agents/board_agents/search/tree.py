@@ -1,4 +1,4 @@
-"""The exploration tree of any game: every line to a depth, with the minimax value of each position.
+"""The game tree to a fixed depth, with the minimax value of each position.
 
 Sources: the figures "arbre d'exploration" and "arbre des évaluations" of the EPITA entrance exam 2024, and the tree of
 `Noeud` of the Bac NSI 2026 (Amérique du Nord).
@@ -16,8 +16,8 @@ from board_envs.game import Game, check_int
 from board_envs.pictures.shapes import Circle, Label, Picture, Rectangle, Shape
 from board_envs.pictures.svg import CELL, picture_svg
 
-NODES_LIMIT = 100_000
-"""Positions in a tree unless more are asked for; one takes about half a kilobyte and 15 microseconds."""
+NODES_LIMIT = 1_000_000
+"""Default maximum number of positions; each takes about half a kilobyte and 20 microseconds."""
 
 _PITCH, _LEVEL, _RADIUS, _THIN, _THICK = 1.3, 1.7, 0.42, 0.03, 0.09
 _EDGE, _CHOSEN, _DARK, _LIGHT, _LEAF = "#8a8a8a", "#b5442e", "#262626", "#ffffff", "#e9e3d5"
@@ -33,7 +33,7 @@ class TreeNode:
         state: the position.
         seat: the seat to move in it.
         value: its minimax value in player_0's view: player_0 chooses the highest, player_1 the lowest.
-        children: the positions one move on, by action; none where the game is over or the depth reached.
+        children: the positions after each move, by action; empty at terminal positions and at the full depth.
 
     """
 
@@ -46,16 +46,16 @@ class TreeNode:
 
     @property
     def best(self) -> TreeNode | None:
-        """The child that the seat to move chooses: the first of the best value; None without children."""
+        """The child that the seat to move chooses: the first with the best value; None without children."""
         return next((child for child in self.children if child.value == self.value), None)
 
     def line(self) -> list[str]:
-        """Return the moves of best play from here to the end of the tree."""
+        """Return the principal variation to the end of the tree."""
         best = self.best
         return [] if best is None else [best.move, *best.line()]
 
     def count(self) -> int:
-        """Return the number of positions, this one among them."""
+        """Return the number of positions, including this one."""
         return 1 + sum(child.count() for child in self.children)
 
     def leaves(self) -> list[TreeNode]:
@@ -63,13 +63,13 @@ class TreeNode:
         return [leaf for child in self.children for leaf in child.leaves()] if self.children else [self]
 
     def draw(self) -> str:
-        """Return the tree as lines for a terminal: move, value, who chooses; * marks the chosen move."""
+        """Return the tree as text: move, value, seat to move; * marks the chosen move."""
         return "\n".join([_words(self), *_lines(self, "")])
 
     def svg(self, cell: int = CELL) -> str:
-        """Return the tree as an SVG image, `cell` pixels a level and a bit more than that a leaf.
+        """Return the tree as an SVG image, `cell` pixels per level and slightly more per leaf.
 
-        Dark circles are player_0's to choose in, light ones player_1's, rectangles are leaves; chosen moves are red.
+        player_0 is to move in dark circles, player_1 in light ones; rectangles are leaves, chosen moves red.
         """
         return picture_svg(self.picture(), cell)
 
@@ -91,7 +91,7 @@ class TreeNode:
                 return x
             x = (below[0][0] + below[-1][0]) / 2
             best, bar = node.best, y + _LEVEL / 2
-            # The chosen edge last, above the others.
+            # Draw the chosen edge last, above the others.
             for child_x, child in sorted(below, key=lambda one: one[1] is best):
                 thick, colour = (_THICK, _CHOSEN) if child is best else (_THIN, _EDGE)
                 left, right = min(x, child_x), max(x, child_x)
@@ -133,22 +133,22 @@ def build_tree(
     *,
     nodes: int = NODES_LIMIT,
 ) -> TreeNode:
-    """Return the tree of all lines of `depth` moves from a position.
+    """Return the game tree of `depth` moves from a position.
 
-    Values are those of `MinimaxAgent`: a won position has the game's win value, any other leaf, a finished draw too,
-    what the evaluation says of it, clipped to less than a win. A seat that is skipped has no edge and costs no depth.
+    Values are those of `MinimaxAgent`: a won position has the game's win value, any other leaf, including a draw,
+    its evaluation, clipped below a win. A skipped turn has no edge and does not count as depth.
 
     Args:
         game: the game.
         state: a position, the root.
-        depth: moves looked ahead, 0 to 100.
+        depth: depth in moves, 0 to 100.
         evaluation: as in `SearchAgent`.
-        nodes: most positions that the tree may have.
+        nodes: maximum number of positions.
 
     Raises:
-        PositionError: no position of this game and size.
-        SpecError: an evaluation that there is not.
-        ValueError: a depth out of range, or more than `nodes` positions; nothing is returned then.
+        PositionError: not a position of this game and size.
+        SpecError: the evaluation is unknown.
+        ValueError: the depth is out of range, or the tree has more than `nodes` positions.
 
     """
     game.check_state(state)
@@ -165,7 +165,7 @@ def build_tree(
         if count > nodes:
             raise ValueError(
                 f"tree: depth {depth} from {game.format(state)} has more than {nodes} positions; "
-                f"take a smaller depth, or allow more with nodes="
+                f"use a smaller depth, or allow more with nodes="
             )
         seat, winner = int(rules.to_play(position)), int(rules.winner(position))
         if winner >= 0 or levels == 0:
