@@ -139,7 +139,7 @@ def test_parameters_reach_a_class_of_a_file(code):
         make_agent(f"{code}/file.py:First:skip=x", NIM)
     with pytest.raises(SpecError, match="unknown parameter 'depth'; parameters: skip"):
         make_agent(f"{code}/file.py:First:depth=2", NIM)
-    with pytest.raises(SpecError, match="parameters are for classes and builders"):
+    with pytest.raises(SpecError, match="only classes and builders take parameters"):
         make_agent(f"{code}/file.py:policy:depth=2", NIM)
 
 

@@ -108,7 +108,7 @@ def test_a_position_may_begin_with_a_dash(run):
 def test_an_empty_piece_of_agents_is_refused(run, text):
     code, out, err = run("tournament", "nim", "--agents", text)
     assert (code, out) == (2, "")
-    assert "is empty; agents are separated by one comma" in err
+    assert "is empty; separate agents by one comma" in err
 
 
 def test_names_cannot_act_on_the_terminal(run, tmp_path):
