@@ -90,7 +90,7 @@ def test_a_kaggle_agent_sees_its_board(tmp_path):
     for spec, says in (
         ("kaggle:agent=nothing.py", "no such file"),
         ("kaggle:agent=no.module:f", "No module"),
-        ("kaggle:agent=math:pi", "no function"),
+        ("kaggle:agent=math:pi", "is not a function"),
         ("kaggle", "missing "),
     ):
         with pytest.raises(SpecError, match=says):

@@ -452,10 +452,10 @@ def test_damaged_and_foreign_books_are_refused_by_name(small_book, tmp_path):
     flipped = bytearray(data)
     flipped[-5] ^= 1
     for content, reason in (
-        (b"", "is no board-envs connect-four book"),
-        (b"PK\x03\x04 something else\n", "is no board-envs"),
-        (b'{"kind": "another"}\n', "is no board-envs"),
-        (b"\xff\xfe\n\n", "is no board-envs"),
+        (b"", "is not a board-envs connect-four book"),
+        (b"PK\x03\x04 something else\n", "is not a board-envs"),
+        (b'{"kind": "another"}\n', "is not a board-envs"),
+        (b"\xff\xfe\n\n", "is not a board-envs"),
         (bytes(flipped), "damaged"),
         (data[:-1], "damaged"),
         (data + b"x", "damaged"),
@@ -559,7 +559,7 @@ def test_book_command(tmp_path):
     (tmp_path / "connect-four-book-3.bin").write_bytes(b"something else")
     refused = CliRunner().invoke(make_app(), arguments)
     assert refused.exit_code != 0
-    assert "connect-four-book-3.bin is no board-envs connect-four book" in str(refused.exception or refused.output)
+    assert "connect-four-book-3.bin is not a board-envs connect-four book" in str(refused.exception or refused.output)
 
 
 def test_number_of_early_positions():

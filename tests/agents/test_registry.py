@@ -39,7 +39,7 @@ def test_parameters_come_with_their_types():
         ("alpha-beta:ties=last", "ties must be one of first, random, not 'last'"),
         ("alpha-beta:evaluation=corners", "has no evaluation 'corners'; evaluations: grid, margin, zero"),
         ("alpha-beta:evaluation=no.such:thing", "No module named"),
-        ("alpha-beta:evaluation=math:pi", "no function"),
+        ("alpha-beta:evaluation=math:pi", "neither a function"),
         ("alpha-beta:depth", "is not key=value"),
         ("alpha-beta:depth=3,,", "is not key=value"),
         ("alpha-beta:depth=3,depth=4", "given twice"),

@@ -20,8 +20,8 @@ def test_what_is_in_the_way_is_told_and_kept(build, tmp_path, name):
     build_book(ConnectFourSolver(small, 1), 2, tmp_path / "small")
     damaged = (tmp_path / "small").read_bytes()[:-1]
     for content, reason in (
-        (b"", "is no board-envs connect-four book"),
-        (b"another", "is no board-envs connect-four book"),
+        (b"", "is not a board-envs connect-four book"),
+        (b"another", "is not a board-envs connect-four book"),
         (damaged, "is damaged"),
         ((tmp_path / "small").read_bytes(), "is of (3, 3, 3) to 2 plies; remove it"),
     ):
@@ -48,7 +48,7 @@ def test_a_folder_that_is_none_is_told(run, tmp_path):
         (("build", "connect-four-book", "--pits", "3"), "has no option --pits; options: --plies"),
         (("build", "awale", "--plies", "3", "--max-total", "3"), "has no option --plies; options: --pits, --max-total"),
         (("build", "awale"), "tables build awale needs --max-total"),
-        (("build", "connect-four-book", "--plies", "17"), "a book goes to 0 .. 16 plies, not 17"),
+        (("build", "connect-four-book", "--plies", "17"), "plies must be 0 to 16, not 17"),
         (("info", "connect-four-book"), "verify and info do not apply to it"),
         (
             ("verify", "awales"),

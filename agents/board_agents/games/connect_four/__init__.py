@@ -1,4 +1,4 @@
-"""Connect Four solved exactly: the solver, its opening book and what plays by them."""
+"""Exact Connect Four: solver, opening book, oracle and agents."""
 
 from board_agents.games.connect_four.book_building import build_book
 from board_agents.games.connect_four.opening_book import Book, BookError

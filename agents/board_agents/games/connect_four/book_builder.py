@@ -23,7 +23,7 @@ class ConnectFourBookBuilder:
     options: ClassVar[Mapping[str, int | None]] = {"plies": 8}
 
     def build(self, options: Mapping[str, int], folder: Path | None, threads: int, progress: Progress) -> TablesReport:
-        """Build the book, or find it built."""
+        """Build the book, unless it exists."""
         plies = options["plies"]
         check_plies(plies)
         place = default_folder() if folder is None else folder
@@ -36,7 +36,7 @@ class ConnectFourBookBuilder:
             if (book.size, book.plies) != wanted:
                 raise BookError(f"{path} is of {book.size} to {book.plies} plies; remove it to build another")
         else:
-            what = f"solving positions of {plies} stones"
+            what = f"solving positions with {plies} stones"
             book = build_book(
                 default_solver(game),
                 plies,

@@ -1,4 +1,4 @@
-"""How an opening book is made: every position of its last ply solved, the earlier ones derived."""
+"""Building an opening book: positions of the last ply are solved, earlier ones derived."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from board_agents.games.connect_four.solver import ConnectFourSolver
 from board_agents.lowlevel.atomic_files import check_target
 
 STEP_SECONDS = 2.0
-"""About so long positions are solved between two looks at progress and the time to save: a few hard ones, or many."""
+"""Approximate seconds of solving between two updates of progress and checks for saving."""
 
 
 def check_plies(plies: int) -> None:
-    """Raise BookError for a length that books do not have."""
+    """Raise BookError for an unsupported length."""
     if not 0 <= plies <= MOST_PLIES:
-        raise BookError(f"a book goes to 0 .. {MOST_PLIES} plies, not {plies!r}")
+        raise BookError(f"plies must be 0 to {MOST_PLIES}, not {plies!r}")
 
 
 def build_book(
@@ -42,15 +42,15 @@ def build_book(
 ) -> Book:
     """Solve every position with `plies` stones, derive those with fewer, and write the book.
 
-    What is done is kept beside the target in ``<name>.partial`` and taken up again by the next call.
+    Partial results are stored beside the target in ``<name>.partial``; the next call resumes from them.
 
     Args:
-        solver: of the size that the book is for; its own book, if it has one, saves work when it ends one ply earlier.
+        solver: a solver of the book's size; a book of its own that ends one ply earlier saves work.
         plies: the largest number of stones.
         path: where the book is written.
-        threads: how many positions are searched at a time.
+        threads: number of positions searched at a time.
         progress: called with (positions done, positions in all).
-        save_every: seconds between two savings.
+        save_every: seconds between two saves.
 
     """
     target = pathlib.Path(path)
@@ -68,7 +68,7 @@ def build_book(
     if solver.book is not None and solver.book.plies == plies - 1:
         least = solver.book.least(positions)
     missing = np.flatnonzero(last == UNKNOWN)
-    # A folder that nothing can be written to, or a file in the way, is better reported now than after an hour.
+    # Report an unwritable folder, or a foreign file, now rather than after an hour.
     check_target(target, is_book)
     book.save(unfinished)
     start, step = 0, threads
@@ -87,7 +87,7 @@ def build_book(
                 chunk=max(1, min(8, step // (4 * threads))),
             )
             start += len(rows)
-            # An interruption loses the positions of a step, and threads wait for each other at its end.
+            # An interruption loses one step's positions; threads wait for each other at its end.
             if time.monotonic() - began < STEP_SECONDS:
                 step = min(2 * step, 128 * threads)
             else:

@@ -24,9 +24,9 @@ class Node:
     """A move in the tree.
 
     Attributes:
-        column: the column played, from 0; -1 at the root, which is no move.
+        column: the column played, from 0; -1 at the root, which is not a move.
         score: the minimax score of the grid after it.
-        children: the moves that may follow, by column; none where the game is over or the depth reached.
+        children: the moves that may follow, by column; empty at terminal positions and at the full depth.
 
     """
 
@@ -35,7 +35,7 @@ class Node:
     children: tuple[Node, ...]
 
     def lowest(self) -> tuple[int, int]:
-        """Return (column, score) of the child with the lowest score, the first of several."""
+        """Return (column, score) of the child with the lowest score, the first of equals."""
         child = min(self.children, key=lambda node: node.score)
         return child.column, child.score
 
@@ -45,7 +45,7 @@ class Node:
         return child.column, child.score
 
     def count(self) -> int:
-        """Return the number of nodes, this one among them."""
+        """Return the number of nodes, including this one."""
         return 1 + sum(child.count() for child in self.children)
 
 
@@ -75,5 +75,5 @@ def choose_column(game: Game[Any], state: Any, depth: int) -> int:
     """
     tree = build_tree(game, state, depth)
     if not tree.children:
-        raise IllegalActionError(f"there is nothing to choose, the game is over: {game.format(state)}")
+        raise IllegalActionError(f"no legal actions, the game is over: {game.format(state)}")
     return (tree.lowest() if game.current_player(state) == 0 else tree.highest())[0]

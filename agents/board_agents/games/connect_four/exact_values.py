@@ -1,4 +1,4 @@
-"""What exact values of Connect Four are: Pons' scores, and the plies to the end that they tell."""
+"""Exact values of Connect Four: Pons' scores, and the plies to the end that they determine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from board_envs.game import Game
 
 
 def pons_score(game: Game[Any]) -> Callable[[Any], int]:
-    """Return the value of finished states: the faster the win, the higher; every stone later costs half a point."""
+    """Return the value of finished states: faster wins score higher, by half a point per stone."""
     cells = game.parameters["rows"] * game.parameters["columns"]
 
     def score(state: Any) -> int:
@@ -22,7 +22,7 @@ def pons_score(game: Game[Any]) -> Callable[[Any], int]:
 
 
 def pons_plies(game: Game[Any], state: Any, value: float) -> int:
-    """Return how many plies a game of this score lasts."""
+    """Return the length in plies of a game with this score."""
     return plies_to_end(int(value), _stones(state), game.parameters["rows"] * game.parameters["columns"])
 
 

@@ -1,4 +1,4 @@
-"""Bit facts of one Connect Four size that the solver's compiled code closes over.
+"""Bit constants of one Connect Four size, used by the solver's compiled code.
 
 Boards are those of the rules (`board_envs.games.connect_four.rules`): one column after the other, each with one empty
 sentinel bit on top. "Own" is always the side to move.
@@ -25,7 +25,7 @@ class Geometry:
 
     Attributes:
         height: bits of a column, the sentinel included.
-        cells: how many cells the board has.
+        cells: number of cells.
         board: all cells.
         bottom: the lowest cell of each column.
         column: the cells of the first column.
@@ -46,7 +46,7 @@ class Geometry:
 
     @property
     def key_bits(self) -> int:
-        """How many bits a position's key has."""
+        """Number of bits of a position's key."""
         return self.height * self.columns
 
 
@@ -76,7 +76,7 @@ def geometry(rows: int, columns: int, connect: int) -> Geometry:
 def make_winning_squares(rows: int, connect: int) -> Callable[[np.uint64], np.uint64]:
     """Return the function from stones to the squares that complete a line of `connect` with them.
 
-    The result may hold occupied squares and bits off the board: callers mask it.
+    The result may contain occupied squares and bits off the board: callers mask it.
     """
     height = rows + 1
     others = connect - 1
@@ -140,7 +140,7 @@ PROBLEMS = ("stones off the board", "floating stones", "wrong numbers of stones"
 
 @functools.cache
 def make_fault(rows: int, columns: int, connect: int) -> Kernel[..., int]:
-    """Return the compiled search for the first row of uint64 (n, 2), own and all stones, that is no open position.
+    """Return the compiled search for the first row of uint64 (n, 2), own and all stones, that is not an open position.
 
     It returns the row's index times len(PROBLEMS) plus the problem's; -1 when all rows are fine.
     """

@@ -1,4 +1,4 @@
-"""Connect Four's evaluation by lines through cells, and what a win is worth.
+"""Connect Four's evaluation by lines through cells, and the value of a win.
 
 Source: the grid score and the win value 100 + 10 (levels left) of the exercise "puissance 4" (Bac NSI 2026, Amérique du
 Nord).

@@ -17,7 +17,7 @@ from board_envs.types import SpecError
 
 
 class Fields(dict[str, Any]):
-    """A dictionary whose entries are attributes too, as Kaggle's agents expect."""
+    """A dictionary with attribute access, as Kaggle's agents expect."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -27,7 +27,7 @@ class Fields(dict[str, Any]):
 
 
 class KaggleAgent(Remade, GameAgent[State]):
-    """Shows a Kaggle agent what it expects: ``observation.board`` (row by row from the top, 0, 1, 2),
+    """Calls a Kaggle agent with its usual arguments: ``observation.board`` (row by row from the top, 0, 1, 2),
     ``observation.mark``, ``configuration.rows``, ``columns``, ``inarow``.
 
     Args:
@@ -35,7 +35,7 @@ class KaggleAgent(Remade, GameAgent[State]):
         agent: the function, "package.module:function", "file.py:function", or a Python file, whose last function is
             taken. The module or file is run: only name files that you trust. Modules beside a file can be imported.
             The function takes the observation, or the observation and the configuration.
-        seconds: what ``configuration.actTimeout`` says; the arena's own limit is what counts.
+        seconds: value of ``configuration.actTimeout``; only the arena's own limit is enforced.
 
     """  # noqa: D205
 
@@ -48,7 +48,7 @@ class KaggleAgent(Remade, GameAgent[State]):
         self._seconds = check_seconds("kaggle", seconds)
 
     def choose(self, state: State) -> int:
-        """Return the column that the agent answers; IllegalActionError if that is no column."""
+        """Return the agent's column; raise IllegalActionError if it is not a column."""
         seat, parameters = self.game.current_player(state), self.game.parameters
         planes = self.game.observe(state, 0).astype(int)
         board = (planes[..., 0] + 2 * planes[..., 1]).ravel().tolist()
@@ -66,13 +66,13 @@ class KaggleAgent(Remade, GameAgent[State]):
 
 
 def _load(name: str) -> Callable[..., Any]:
-    """Return the function that a text names; SpecError if there is none."""
+    """Return the function that a text names; raise SpecError if it does not exist."""
     if not name.endswith(".py"):
         found = load_object(name)
         if not callable(found):
-            raise SpecError(f"{name!r} is no function")
+            raise SpecError(f"{name!r} is not a function")
         return cast(Callable[..., Any], found)
-    # Run for each agent: such files keep a game's state in global variables.
+    # Run the file for each agent: such files store a game's state in global variables.
     values = run_file(name, again=True).values()
     functions = [value for value in values if callable(value) and not isinstance(value, type)]
     if not functions:
@@ -81,11 +81,11 @@ def _load(name: str) -> Callable[..., Any]:
 
 
 def _count_arguments(function: Callable[..., Any]) -> int:
-    """Return 1 for an agent that takes the observation alone, 2 for one that takes the configuration, too."""
+    """Return the number of arguments: 1 (observation) or 2 (observation and configuration)."""
     try:
         signature = inspect.signature(function)
     except ValueError:
-        return 2  # some builtin callables have no signature to look at
+        return 2  # some builtin callables have no signature
     for count in (2, 1):
         with contextlib.suppress(TypeError):
             signature.bind(*[None] * count)

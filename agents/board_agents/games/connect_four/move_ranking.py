@@ -1,4 +1,4 @@
-"""The order of moves: static points of each column, history on top."""
+"""Move ordering: static points of each column plus the history heuristic."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def reward(history: NDArray[np.int16], place: int, change: int) -> None:
 
 @inlined
 def learn(work: Workspace, d: int, square: int) -> None:
-    """History: the move that cut off goes up, those tried before it go down."""
+    """History: raise the move that caused a cutoff, lower those tried before it."""
     tried = work.safe[d] & ~work.untried[d] & ~(ONE << np.uint64(square))
     if tried == ZERO:
         return
@@ -61,7 +61,7 @@ def learn(work: Workspace, d: int, square: int) -> None:
 
 @functools.cache
 def make_move_ranking(rows: int, columns: int, connect: int) -> MoveRanking:
-    """Return what describes and ranks the moves of a node, for one size."""
+    """Return the functions that describe and rank the moves of a node, for one size."""
     facts = geometry(rows, columns, connect)
     board, bottom, first_column, height, cells = facts.board, facts.bottom, facts.column, facts.height, facts.cells
     winning_squares = make_winning_squares(rows, connect)
@@ -104,10 +104,10 @@ def make_move_ranking(rows: int, columns: int, connect: int) -> MoveRanking:
 
     @inlined
     def rank_moves(work: Workspace, d: int, can: np.uint64, empties: int, known_move: int) -> int:
-        """Rank the moves of a frame, each lane a column, and keep what `describe` found; returns the best column."""
+        """Rank the moves of a frame, each lane a column, and store `describe`'s results; return the best column."""
         lanes, ranks, history, values = work.lanes, work.ranks, work.history, work.values
         rank = NEVER
-        # Two loops: asked in each round, the question becomes a branch for each lane.
+        # Two loops: a test inside one loop would compile to a branch for each lane.
         if empties >= NO_TABLE:
             previous = work.frames[d, PREVIOUS] * ROW
             for i in range(lanes_count):

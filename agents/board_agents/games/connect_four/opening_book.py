@@ -1,6 +1,6 @@
 """Opening books: the exact score of every unfinished position with few stones, up to mirror image.
 
-The positions of a book are all there are, in a fixed order (by stones, then by key), so a file holds their scores
+A book covers all such positions in a fixed order (by stones, then by key), so a file contains their scores
 only. It is text-headed: one line of JSON, then the scores, one signed byte each, compressed by zlib.
 """
 
@@ -40,7 +40,7 @@ SHIPPED = {(6, 7, 4): "book_6x7_4.bin"}
 
 
 class BookError(TablesError):
-    """A file that is no intact book of the size asked for."""
+    """A file that is not an intact book of the requested size."""
 
 
 def keys_of(positions: Words, rows: int, columns: int) -> Words:
@@ -51,7 +51,7 @@ def keys_of(positions: Words, rows: int, columns: int) -> Words:
 
 @functools.lru_cache(maxsize=2 * (MOST_PLIES + 1))  # two sizes; what is longer shares the arrays of what is shorter
 def positions_by_stones(rows: int, columns: int, connect: int, plies: int) -> list[Words]:
-    """Return the unfinished positions with 0 .. plies stones, one of each two mirror images, sorted by key.
+    """Return the unfinished positions with 0 .. plies stones, one per pair of mirror images, sorted by key.
 
     Each entry is uint64 (n, 2): stones of the side to move, all stones.
     """
@@ -70,7 +70,7 @@ def positions_by_stones(rows: int, columns: int, connect: int, plies: int) -> li
         going_on = ~has_lines(mine, rows, connect) & (after[:, 1] != facts.board)
         parts.append(after[going_on])
     found = np.concatenate(parts)
-    # The image with the smaller key stands for both.
+    # The image with the smaller key represents both.
     keys, image = found[:, 0] + found[:, 1], mirror(found, rows, columns)
     image_keys = image[:, 0] + image[:, 1]
     found = np.where((image_keys < keys)[:, None], image, found)
@@ -96,7 +96,7 @@ class Book:
     scores: list[NDArray[np.int8]]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle and copy by the scores, which are all that cannot be found again; the shipped book by its size."""
+        """Pickle and copy the scores alone, as the keys can be recomputed; the shipped book by its size."""
         if self.size in SHIPPED and _load_shipped(self.size) is self:
             return _load_shipped, (self.size,)
         return _with_scores, (self.size, self.plies, self.scores)
@@ -107,11 +107,11 @@ class Book:
 
     @property
     def missing(self) -> int:
-        """How many scores are not known yet."""
+        """Number of scores not yet known."""
         return sum(int((scores == UNKNOWN).sum()) for scores in self.scores)
 
     def get(self, state: State) -> int | None:
-        """Return the score from the side to move, None if the book does not reach so far."""
+        """Return the score from the side to move, None beyond the book."""
         occupied = int(state.player_0 | state.player_1)
         stones = occupied.bit_count()
         if stones > self.plies or state.winner >= 0:
@@ -125,7 +125,7 @@ class Book:
         return int(self.scores[stones][index])
 
     def action_values(self, game: Game[Any], state: State) -> dict[int, int] | None:
-        """Return each move's score for the mover; None where the book does not reach the positions after them."""
+        """Return each move's score for the mover; None where the positions after them are beyond the book."""
         values = {}
         for action in game.legal_actions(state):
             after = game.step(state, action)
@@ -141,15 +141,15 @@ class Book:
         return values
 
     def least(self, positions: Words) -> NDArray[np.int64]:
-        """Return what positions one stone beyond the book score at least, by those from which they may have come.
+        """Return lower bounds of the scores of positions one stone beyond the book, from their predecessors.
 
-        A side that could have got more than s cannot have moved to a position that is worth less than -s.
+        A predecessor of score s has no successor of score below -s.
 
         Args:
             positions: uint64 (n, 2), own and all stones, each with `plies` + 1 stones.
 
         Returns:
-            int64 (n,); the lowest of all scores where nothing is known.
+            int64 (n,); the minimum score where unknown.
 
         """
         rows, columns, connect = self.size
@@ -169,20 +169,20 @@ class Book:
 
     @classmethod
     def empty(cls, rows: int, columns: int, connect: int, plies: int) -> Book:
-        """Return a book without a single known score."""
+        """Return a book without known scores."""
         levels = positions_by_stones(rows, columns, connect, plies)
         keys = [level[:, 0] + level[:, 1] for level in levels]
         return cls((rows, columns, connect), plies, keys, [np.full(len(k), UNKNOWN, np.int8) for k in keys])
 
     @classmethod
     def shipped(cls, game: Game[Any]) -> Book | None:
-        """Return the book that comes with this package, None for a size that has none."""
+        """Return the book shipped with this package, None for a size without one."""
         size = (game.parameters["rows"], game.parameters["columns"], game.parameters["connect"])
         return _load_shipped(size) if size in SHIPPED else None
 
     @classmethod
     def of(cls, game: Game[Any], path: str | os.PathLike[str] | None = None) -> Book | None:
-        """Return the book in a file, or the shipped one; BookError if the file's is of another size."""
+        """Return the book in a file, or the shipped one; raise BookError if the file is for another size."""
         if path is None:
             return cls.shipped(game)
         book, size = cls.load(path), tuple(game.parameters[key] for key in ("rows", "columns", "connect"))
@@ -196,10 +196,10 @@ class Book:
 
         Args:
             path: the file.
-            partial: accept one whose building is not finished.
+            partial: accept an unfinished book.
 
         Raises:
-            BookError: the file is foreign, damaged, of another version or unfinished; it is named.
+            BookError: the file is foreign, damaged, of another version or unfinished; the message names it.
 
         """
         data = read_bytes(path)
@@ -209,17 +209,17 @@ class Book:
         except (ValueError, RecursionError):
             facts = None
         if not isinstance(facts, dict) or facts.get("kind") != KIND:
-            raise BookError(f"{os.fspath(path)} is no {KIND}")
+            raise BookError(f"{os.fspath(path)} is not a {KIND}")
         if facts.get("version") not in (1, VERSION):
             raise BookError(
-                f"{os.fspath(path)} has version {facts.get('version')!r}; this program reads 1 and {VERSION}"
+                f"{os.fspath(path)} has version {facts.get('version')!r}; this version reads 1 and {VERSION}"
             )
         if _digest(facts, body) != facts.get("sha256"):
             raise BookError(f"{os.fspath(path)} is damaged: its checksum does not match")
         size = [facts.get(key) for key in ("rows", "columns", "connect", "plies")]
         numbers = [fact for fact in size if type(fact) is int]
         if len(numbers) != len(size) or not 0 <= numbers[-1] <= MOST_PLIES:
-            raise BookError(f"{os.fspath(path)} has a head whose facts make no sense: {facts}")
+            raise BookError(f"{os.fspath(path)} has an invalid header: {facts}")
         rows, columns, connect, plies = numbers
         try:
             make_game("connect-four", rows=rows, columns=columns, connect=connect)
@@ -242,7 +242,7 @@ class Book:
         return book
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the book; a whole one replaces an older one. FileExistsError if there is a file that is no book."""
+        """Write the book, replacing an older one; raise FileExistsError if the file is not a book."""
         body = zlib.compress(np.concatenate(self.scores).tobytes(), 9)
         rows, columns, connect = self.size
         facts = {
@@ -278,7 +278,7 @@ def _load_shipped(size: tuple[int, int, int]) -> Book:
 
 
 def derive(book: Book, stones: int) -> None:
-    """Fill the scores of the positions with so many stones from those with one stone more (if there are any)."""
+    """Fill the scores of the positions of one ply from those of the next ply, if any."""
     rows, columns, connect = book.size
     facts = geometry(rows, columns, connect)
     positions = positions_by_stones(rows, columns, connect, book.plies)[stones]

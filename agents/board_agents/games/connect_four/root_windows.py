@@ -1,4 +1,4 @@
-"""The root: which null windows are asked, and what their answers prove."""
+"""The root: which null windows are searched, and what their results prove."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from board_envs.types import Words
 
 @jitable
 def shortest(low: int, high: int, empties: int) -> int:
-    """Return the null window's upper end that asks for the shortest win or loss that is still possible."""
+    """Return the null window's upper end that tests the shortest win or loss still possible."""
     return high if (empties - 1) // 2 - high <= low + (empties - 2) // 2 else low + 1
 
 
@@ -54,7 +54,7 @@ def window_end(low: int, high: int, guess: int) -> int:
 
 @jitable
 def narrow(bounds: Ints, position: int, value: int, beta: int) -> None:
-    """Take the answer of a null window into a position's bounds, which never cross."""
+    """Narrow a position's bounds by the result of a null window; they never cross."""
     low, high = bounds[position, 0], bounds[position, 1]
     if value >= beta:
         bounds[position, 0] = min(max(low, value), high)
@@ -64,7 +64,7 @@ def narrow(bounds: Ints, position: int, value: int, beta: int) -> None:
 
 @inlined
 def close_window(bounds: Ints, work: Workspace, position: int, value: int) -> None:
-    """Take the answer of the root's null window."""
+    """Update the root with its null window's result."""
     narrow(bounds, position, value, work.frames[0, BETA])
     if work.control[GUESS] < NO_GUESS and bounds[position, 0] == bounds[position, 1]:
         work.control[GUESS] = bounds[position, 0]
@@ -72,7 +72,7 @@ def close_window(bounds: Ints, work: Workspace, position: int, value: int) -> No
 
 @functools.cache
 def make_next_window(rows: int, columns: int, connect: int) -> Callable[[Words, Ints, Workspace, int, int], int]:
-    """Return what opens the root's null windows, for one size."""
+    """Return the functions that open the root's null windows, for one size."""
     facts = geometry(rows, columns, connect)
     board, bottom, cells = facts.board, facts.bottom, facts.cells
     winning_squares = make_winning_squares(rows, connect)
@@ -80,7 +80,7 @@ def make_next_window(rows: int, columns: int, connect: int) -> Callable[[Words, 
 
     @jitable
     def root(own: np.uint64, mask: np.uint64, position: int, bounds: Ints) -> np.uint64:
-        """Return the moves that do not lose at once; bounds are narrowed, to the score where it is plain to see."""
+        """Return the moves that do not lose at once; narrow the bounds, to the score where it is obvious."""
         empties = cells - popcount(mask)
         upper = (empties - 1) // 2
         lower = -((empties - 2) // 2)
@@ -102,7 +102,7 @@ def make_next_window(rows: int, columns: int, connect: int) -> Callable[[Words, 
 
     @inlined
     def next_window(positions: Words, bounds: Ints, work: Workspace, position: int, nodes: int) -> int:
-        """Open the next null window at the root; returns its position, or how many there are when all are done."""
+        """Open the next null window at the root; returns its position, or the number of positions when all are done."""
         control = work.control
         while True:
             while position < positions.shape[0] and bounds[position, 0] >= bounds[position, 1]:

@@ -1,4 +1,4 @@
-"""Exact play of Connect Four: scores, best moves and lines of any legal position.
+"""Exact play of Connect Four: scores, best moves and principal variations of any legal position.
 
 Scores are Pascal Pons': from the side to move, (cells + 1 - stones before the winning stone) // 2 for a win, negative
 for a loss, 0 for a draw. On 6 x 7 a player who wins with its last stone scores 1, the fastest win of all 18.
@@ -33,14 +33,14 @@ from board_envs.games.connect_four import State
 from board_envs.types import PositionError, Words
 
 SLICE = 1 << 21
-"""Nodes between two looks at the clock (about 0.1 s)."""
+"""Nodes between two clock checks (about 0.1 s)."""
 
 
 def plies_to_end(score: int, stones: int, cells: int) -> int:
-    """Return in how many plies perfect play ends a game of this score, `stones` lying on the board of `cells`."""
+    """Return the plies to the end under perfect play, for a score with `stones` stones on a board of `cells` cells."""
     if score == 0:
         return cells - stones
-    # Two numbers of stones before the last one give the score; which of them is told by who places it.
+    # Two numbers of stones before the last one give the same score; the side that wins decides which.
     before = cells + 1 - 2 * abs(score)
     mover = stones if score > 0 else stones + 1
     if (before - mover) % 2:
@@ -51,30 +51,30 @@ def plies_to_end(score: int, stones: int, cells: int) -> int:
 def score_of_plies(plies: int, stones: int, cells: int) -> int:
     """Return the score of a game that the side to move wins (odd `plies`) or loses (even) with the ply of that number.
 
-    A draw is no win in any number of plies: its score is 0.
+    A draw has score 0.
     """
     value = (cells + 2 - stones - plies) // 2
     return value if plies % 2 else -value
 
 
 def big_table(megabytes: int, key_bits: int) -> Words:
-    """Return an empty table that threads share: uint64, the largest power of two of bytes that `megabytes` hold."""
+    """Return an empty transposition table: uint64, the largest power of two bytes within `megabytes`."""
     index_bits = max((megabytes << 20) // (8 * LINE), 1 << SMALL_INDEX_BITS).bit_length() - 1
     return aligned((LINE << min(index_bits, key_bits),), unit=HUGE_PAGE)
 
 
 class Stack:
-    """What one thread's search works on.
+    """Workspace of one thread's search.
 
     Attributes:
-        small: uint64, its own table of positions with few empty squares, which stays in a core's cache.
-        history: int16, how often which move was good.
+        small: uint64, its own transposition table for positions with few empty squares, which fits in a core's cache.
+        history: int16, the history heuristic's counts.
 
     """
 
     def __init__(self, rows: int, columns: int, connect: int, big: Words, busy: Words) -> None:
         facts = geometry(rows, columns, connect)
-        # With room for a huge page, so that it lies in one.
+        # With padding, so that it fits in one huge page.
         room = aligned((HUGE_PAGE // 8,), unit=HUGE_PAGE)
         self.small = room[: LINE << min(SMALL_INDEX_BITS, facts.key_bits)]
         self.kernel = make_search(rows, columns, connect)
@@ -87,7 +87,7 @@ class Stack:
         return int(self.control[layout.NODES])
 
     def begin(self, related: bool = False, least: bool = False, together: bool = False) -> None:
-        """Prepare for other positions.
+        """Prepare for new positions.
 
         `related` ones are likely to have the score of the one before them, or the `least` that their bounds allow;
         `together` with other threads they are searched when each has the same.
@@ -106,18 +106,18 @@ class Stack:
         self.control[layout.STOP] = 0
 
     def go_on(self, positions: Words, bounds: NDArray[np.int64], nodes: int) -> bool:
-        """Search up to so many nodes in all since `begin`; whether every position is done."""
+        """Search until a total number of nodes since `begin`; return whether every position is done."""
         self.control[layout.LIMIT] = nodes
         return self.kernel(positions, bounds, self.workspace) == 1
 
     def stop(self) -> None:
-        """Make the search that another thread runs pause."""
+        """Pause the search that another thread runs."""
         self.control[layout.STOP] = 1
 
 
 @dataclass
 class Budget:
-    """Limits of one question: nodes and seconds of all threads together, None for no limit."""
+    """Limits of one query: nodes and seconds of all threads together, None for no limit."""
 
     nodes: int | None = None
     seconds: float | None = None
@@ -127,11 +127,11 @@ class Budget:
 
     @classmethod
     def of(cls, limits: Limits) -> Budget:
-        """Return the budget of a question's limits."""
+        """Return the budget for a query's limits."""
         return cls(limits.nodes, limits.seconds)
 
     def take(self) -> int:
-        """Return how many nodes a thread may search before the next look at the clock; 0 when nothing is left."""
+        """Return the nodes that a thread may search before the next clock check; 0 if the budget is used up."""
         if self.seconds is not None and time.monotonic() - self.began >= self.seconds:
             return 0
         with self.lock:
@@ -140,24 +140,24 @@ class Budget:
         return taken
 
     def give_back(self, nodes: int) -> None:
-        """Take back nodes that were not needed."""
+        """Return unused nodes to the budget."""
         with self.lock:
             self.used -= nodes
 
 
 class ConnectFourSolver(Shared):
-    """Solves positions of one size exactly. One object may be used by several threads; they wait for each other.
+    """Solves positions of one size exactly. One object may be used by several threads, one at a time.
 
     Args:
         game: Connect Four of any size.
-        megabytes: memory for what was proven; rounded down to a power of two.
+        megabytes: size of the transposition table; rounded down to a power of two.
         book: known scores of early positions, or None.
         table_megabytes: the old name of `megabytes`.
 
-    Questions take `Limits` (`node_limit` and `time_limit` are old names of its parts); an answer that they do not
-    allow is None, never a guess.
+    Queries take `Limits` (`node_limit` and `time_limit` are old names of its parts); beyond them the result
+    is None, never a guess.
 
-    A copy is the same object, with the same table; a pickle is made again with an empty one.
+    A copy is the same object, with the same transposition table; unpickling starts with an empty one.
 
     """
 
@@ -203,7 +203,7 @@ class ConnectFourSolver(Shared):
         """Return the exact score, or None if the limits do not allow it.
 
         Raises:
-            PositionError: no legal position, or a finished one.
+            PositionError: an illegal or a finished position.
 
         """
         self._check(state)
@@ -217,7 +217,7 @@ class ConnectFourSolver(Shared):
         *,
         limits: Limits = NO_LIMITS,
     ) -> int | None:
-        """Return 1 (won for the side to move), 0 or -1, which takes less work than the score; None if unknown."""
+        """Return 1 (won for the side to move), 0 or -1, which is cheaper than the score; None if unknown."""
         self._check(state)
         low, high = self._bounds(state, -1, 1, Budget.of(limits))
         return low if low == high else None
@@ -229,7 +229,7 @@ class ConnectFourSolver(Shared):
         *,
         limits: Limits = NO_LIMITS,
     ) -> tuple[int, int]:
-        """Return what the limits allow to prove: the score is neither below the first nor above the second number."""
+        """Return (lower, upper) bounds of the score, as far as the limits allow."""
         self._check(state)
         return self._bounds(state, -self.cells, self.cells, Budget.of(limits))
 
@@ -240,7 +240,7 @@ class ConnectFourSolver(Shared):
         *,
         limits: Limits = NO_LIMITS,
     ) -> dict[int, int] | None:
-        """Return the score after each legal move, from the view of the side that makes it; None if one is unknown."""
+        """Return the score after each legal move, from the mover's view; None if one is unknown."""
         self._check(state)
         budget = Budget.of(limits)
         values = {}
@@ -258,7 +258,7 @@ class ConnectFourSolver(Shared):
         *,
         limits: Limits = NO_LIMITS,
     ) -> list[int] | None:
-        """Return every move of the best score: the fastest wins, or the slowest losses."""
+        """Return every move with the best score: the fastest wins, or the slowest losses."""
         values = self.action_values(state, limits=limits)
         if values is None:
             return None
@@ -273,11 +273,11 @@ class ConnectFourSolver(Shared):
         limits: Limits = NO_LIMITS,
         order: list[int] | None = None,
     ) -> int | None:
-        """Return a move of the best score, the first of `order` (all legal ones; default: by column) that has it."""
+        """Return the first move in `order` (all legal ones; default: by column) with the best score."""
         self._check(state)
         legal = self.game.legal_actions(state)
         if order is not None and sorted(order) != legal:
-            raise ValueError(f"order must hold each of the legal actions {legal} once, not {order!r}")
+            raise ValueError(f"order must contain each of the legal actions {legal} once, not {order!r}")
         return self._best_move(state, Budget.of(limits), legal if order is None else order)
 
     @old_limits
@@ -287,7 +287,7 @@ class ConnectFourSolver(Shared):
         *,
         limits: Limits = NO_LIMITS,
     ) -> list[int] | None:
-        """Return a game of perfect play from here to the end, the first best move by column each time."""
+        """Return the principal variation to the end, always with the first best move by column."""
         self._check(state)
         budget = Budget.of(limits)
         moves = []
@@ -315,18 +315,18 @@ class ConnectFourSolver(Shared):
         Args:
             positions: uint64 (n, 2): stones of the side to move, all stones (`as_words` makes them of states).
             weak: only the sign of the score.
-            related: neighbours in the array are alike, so that the score of one is a good guess for the next.
-            least: int64 (n,), scores that are proven not to be missed, and likely to be the scores.
-            threads: how many positions are searched at a time, on shared tables.
+            related: neighbours in the array are similar, so that one's score is a good guess for the next.
+            least: int64 (n,), proven lower bounds that are likely to be the scores.
+            threads: number of positions searched at a time, on a shared transposition table.
             progress: called with the number of positions done since the last call.
-            chunk: how many positions a thread takes at a time.
+            chunk: number of positions a thread takes at a time.
 
         Returns:
             int64 (n,), the scores. The book is not used.
 
         Raises:
-            PositionError: a row that is no position of this size, with its index; lines are looked for too, but not
-                whether some order of moves leads there.
+            PositionError: a row is not an open position of this size (the message gives its index); not checked is
+                whether moves can lead there.
 
         """
         positions = np.ascontiguousarray(positions, np.uint64)
@@ -367,14 +367,14 @@ class ConnectFourSolver(Shared):
         return words
 
     def prepare(self) -> None:
-        """Compile or load what a search needs, so that the first question does not pay for it."""
+        """Compile or load what a search needs, ahead of the first query."""
         self.solve_many(np.zeros((0, 2), np.uint64))
 
     @contextlib.contextmanager
     def afresh(self, limits: Limits) -> Iterator[None]:
-        """Keep the solver for one thread, and forget everything first if there is a limit of nodes.
+        """Lock the solver for one thread; with a node limit clear the transposition table first.
 
-        What the limit allows then depends on the question alone.
+        The result then depends on the query alone.
         """
         with self._lock:
             if limits.nodes is not None:
@@ -382,14 +382,14 @@ class ConnectFourSolver(Shared):
             yield
 
     def forget(self) -> None:
-        """Forget everything. What is in the tables is proven, so that only measurements need this."""
+        """Clear the transposition tables. Their entries are proven, so only measurements need this."""
         with self._lock:
             self._big.fill(0)
             for thread in self._stacks:
                 thread.small.fill(0)
                 thread.history.fill(0)
 
-    # -- answers ------------------------------------------------------------------------------------------------------
+    # -- searches -----------------------------------------------------------------------------------------------------
 
     def _threads(self, count: int) -> list[Stack]:
         if count < 1:
@@ -401,7 +401,7 @@ class ConnectFourSolver(Shared):
     def _check(self, state: State) -> None:
         self.game.check_state(state)
         if self.game.is_terminal(state):
-            raise PositionError(f"{self.game.format(state)}: the game is over, there is nothing to solve")
+            raise PositionError(f"{self.game.format(state)}: the game is over")
 
     def _check_words(self, positions: Words) -> None:
         fault = make_fault(*self.size)(positions)
@@ -443,7 +443,7 @@ class ConnectFourSolver(Shared):
         stopped: Callable[[], bool],
         together: bool = False,
     ) -> bool:
-        """Search one position with one thread; whether its bounds meet."""
+        """Search one position with one thread; return whether its bounds meet."""
         thread.begin(together=together)
         while (nodes := budget.take()) > 0:
             before = thread.nodes
@@ -454,17 +454,17 @@ class ConnectFourSolver(Shared):
         return False
 
     def _race(self, workers: list[Stack], positions: Words, shared: list[NDArray[np.int64]], budget: Budget) -> None:
-        """Let several threads solve one position; they help each other through the tables, the first one ends it."""
+        """Let several threads solve one position; they share a table, and the first to finish stops the others."""
         over = threading.Event()
         self._busy.fill(0)
 
         def work(thread: Stack) -> None:
             index = workers.index(thread)
             if index:
-                # Another order of equal moves leads this thread elsewhere.
+                # A different order of equal moves sends this thread elsewhere.
                 noise = np.random.default_rng(index).integers(-layout.UNIT // 4, layout.UNIT // 4, thread.history.shape)
                 thread.history[:] = noise
-            # One that runs out of its budget leaves the others what they took of it.
+            # A thread that runs out of budget leaves the others theirs.
             if self._run(thread, positions, shared[index], budget, over.is_set, together=True):
                 over.set()
                 for other in workers:
@@ -480,7 +480,7 @@ class ConnectFourSolver(Shared):
         return -low if low == high else None
 
     def _keeps(self, state: State, action: int, score: int, budget: Budget) -> bool | None:
-        """Whether a move gets the score of its position, which is a single null window; None if the budget ends."""
+        """Whether a move has the position's score, by a single null window; None if the budget ends."""
         after = self.game.step(state, action)
         if self.game.is_terminal(after):
             return self._action_value(state, action, budget) == score
@@ -491,7 +491,7 @@ class ConnectFourSolver(Shared):
         low, high = self._bounds(state, -self.cells, self.cells, budget)
         if low != high:
             return None
-        # What needs no search goes first: it may leave a single move.
+        # First exclude moves without search: a single one may remain.
         rest = [action for action in order if self._keeps(state, action, low, Budget(nodes=0)) is not False]
         for action in rest[:-1]:
             keeps = self._keeps(state, action, low, budget)
@@ -502,12 +502,12 @@ class ConnectFourSolver(Shared):
         return rest[-1]
 
     def stones(self, state: State) -> int:
-        """Return how many stones lie on the board."""
+        """Return the number of stones on the board."""
         return popcount(state.player_0 | state.player_1)
 
 
 def _together(workers: list[Stack], work: Callable[[Stack], None], stop: threading.Event) -> None:
-    """Run `work` for each worker, the calling thread being the first one's; an error or interruption stops them all."""
+    """Run `work` for each worker, the first in the calling thread; an error or interruption stops all."""
     if len(workers) == 1:
         work(workers[0])
         return
@@ -535,10 +535,10 @@ def default_solver(
     book: str | os.PathLike[str] | None = None,
     table_megabytes: int | None = None,
 ) -> ConnectFourSolver:
-    """Return a solver with the book in that file, or with the one shipped for this size, if there is one.
+    """Return a solver with the book in a file, or with the shipped book for this size, if any.
 
     Raises:
-        BookError: the file is no intact book; ValueError: it is one of another size.
+        BookError: the file is not an intact book; ValueError: it is for another size.
 
     """
     renamed("default_solver", {"table_megabytes": table_megabytes}, "megabytes")

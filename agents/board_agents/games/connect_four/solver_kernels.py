@@ -1,8 +1,8 @@
-"""The search: null-window alpha-beta over positions in which nobody can win at once, without recursion.
+"""The search: null-window alpha-beta over positions without an immediate win, without recursion.
 
-The stack lies in arrays, so a search can be paused after a number of nodes and taken up again: that is how limits,
-progress and interruption work. The recipe is Pascal Pons' (score convention, non-losing moves, null windows). On top:
-moves ordered by static features and history, a table in two tiers, mirror images taken for one, cut-offs by the
+The stack is stored in arrays, so a search can be paused after a number of nodes and resumed, which implements limits,
+progress and interruption. The recipe is Pascal Pons' (score convention, non-losing moves, null windows). On top:
+moves ordered by static features and history, a two-tier transposition table, mirror images identified, cutoffs by the
 children's table entries, and the follow-up bound of V. Allis' "rule of claimeven".
 
 Values are Pons' scores from the side to move. In a node with `e` empty squares, a score is at most (e - 1) // 2 (the
@@ -53,7 +53,7 @@ from board_envs.types import Words
 
 @inlined
 def pause(control: Ints, position: int, d: int, entering: bool, nodes: int) -> None:
-    """Keep where the search is for the next call."""
+    """Save the search's progress for the next call."""
     control[POSITION] = position
     control[DEPTH] = d
     control[ENTERING] = int(entering)
@@ -77,8 +77,8 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
 
     The kernel takes positions uint64 (n, 2), own stones and all stones of unfinished positions; bounds int64 (n, 2),
     the window in which each score is wanted on the way in, what was proven on the way out (both equal to the score,
-    clipped to the window, once the position is done); then a `Workspace`. It returns 1 when every
-    position is done, 0 when NODES reached LIMIT or STOP was set: called again, it goes on where it was.
+    clipped to the window, once the position is done); and a `Workspace`. It returns 1 when every
+    position is done, 0 when NODES reached LIMIT or STOP was set: called again, it resumes.
     """
     facts = geometry(rows, columns, connect)
     board, first_column, height, cells = facts.board, facts.column, facts.height, facts.cells
@@ -93,7 +93,7 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
 
     @inlined
     def expand(work: Workspace, d: int, empties: int, nodes: int) -> tuple[bool, int, np.uint64, np.uint64, np.uint64]:
-        """Enter a node: (whether it is answered, its value; else its first move, the safe replies, its threats)."""
+        """Enter a node: (whether it is decided, its value; else its first move, the safe replies, its threats)."""
         mine, occupied, can, frames = work.own[d], work.mask[d], work.safe[d], work.frames
         beta = frames[d, BETA]
         upper = (empties - 1) // 2
@@ -158,7 +158,7 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
 
     @inlined
     def close_frame(work: Workspace, d: int, empties: int, score: int, nodes: int) -> int:
-        """Return a position's value after its last move's `score`; table and history learn from it."""
+        """Return a position's value after its last move's `score`; update transposition table and history."""
         frames = work.frames
         beta = frames[d, BETA]
         lower = frames[d, LOWER]
@@ -194,7 +194,7 @@ def make_search(rows: int, columns: int, connect: int) -> Kernel[..., int]:
                 key = child_key(work, d, move, empties)
                 if work.busy[key >> busy_shift] != key:
                     break
-                # Another thread searches this move now: it comes last.
+                # Another thread is searching this move: try it last.
                 ranks[d, rank & 63] = rank - DEFERRED
                 rank = best_rank(ranks, d)
         column = rank & 63

@@ -1,4 +1,4 @@
-"""What plays and judges by exact values: the oracle and the perfect agent."""
+"""The oracle and the perfect agent, by exact values."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ from board_envs.games.connect_four import State
 from board_envs.types import MissingExtraError, Oracle, SpecError
 
 SOLVED = (6, 7)
-"""Rows and columns up to which every position is solved, however long that takes: seconds at most, with the book."""
+"""Rows and columns up to which every position is solved without limit: seconds at most, with the book."""
 NODES = 10_000_000
-"""Positions looked at for one question on larger boards, if no number is given: about a second."""
+"""Default positions searched per query on larger boards: about a second."""
 
 INTERPRETED = 30_000
-"""Positions that exhaustive search looks at for one question without numba: about a second."""
+"""Positions that exhaustive search visits per query without numba: about a second."""
 
 
 class ConnectFourOracle:
     """Exact values of every move, in Pons' scores (see `solver`), from the mover's view.
 
-    Without numba it knows what its book knows, and what exhaustive search finds within its budget.
+    Without numba it uses its book, and exhaustive search within a budget.
 
     Args:
         game: Connect Four of any size.
-        nodes: positions looked at for one question; what they do not allow is answered by None. None: no limit up to
+        nodes: positions searched per query; beyond them the result is None. None: no limit up to
             6 x 7, ten million on larger boards.
-        seconds: time for one question; None for no limit.
-        megabytes: memory of the solver.
-        book: a file of known scores (``board-envs tables build connect-four-book``) instead of the one that comes with
+        seconds: time per query; None for no limit.
+        megabytes: size of the solver's transposition table.
+        book: a file of known scores (``board-envs tables build connect-four-book``) instead of the one shipped with
             this package.
         table_megabytes: the old name of `megabytes`.
 
     Attributes:
         solver: None without numba.
-        missing: what would know more, and how to install it; None if nothing is missing.
+        missing: the missing part, and how to install it; None if nothing is missing.
 
     """
 
@@ -76,7 +76,7 @@ class ConnectFourOracle:
 
     @property
     def seconds(self) -> float | None:
-        """Time for one question."""
+        """Time per query."""
         return self.limits.seconds
 
     def action_values(self, state: State) -> dict[int, float] | None:
@@ -104,9 +104,9 @@ class ConnectFourOracle:
         return max(values.values()) if values else None
 
     def line(self, state: State) -> list[int] | None:
-        """Return best play from here to the end, [] if the game is over, None beyond the limits.
+        """Return the principal variation to the end, [] if the game is over, None beyond the limits.
 
-        Without numba it ends where nothing more is known.
+        Without numba it may end early.
         """
         if self.solver is not None:
             return [] if self._is_over(state) else self.solver.line(state, limits=self.limits)
@@ -118,7 +118,7 @@ class ConnectFourOracle:
         return actions
 
     def _is_over(self, state: State) -> bool:
-        """Whether the game is over; the solver checks positions that are asked about, this those that are not."""
+        """Whether the game is over; checks positions that do not reach the solver."""
         if isinstance(state, State) and not self.game.is_terminal(state):
             return False
         self.game.check_state(state)
@@ -126,16 +126,16 @@ class ConnectFourOracle:
 
 
 class PerfectConnectFourAgent(PerfectAgent[State]):
-    """Plays the fastest win, or a draw, or the slowest loss; beyond its limits as alpha-beta does.
+    """Plays the fastest win, or a draw, or the slowest loss; beyond its limits, alpha-beta's move.
 
     Args:
         game: Connect Four of any size.
-        ties: among equal moves the "first" from the middle outwards (of two the left one), which also takes the least
-            time, or one at "random".
-        nodes: positions that the solver may look at for one move. None: no limit up to 6 x 7, ten million on larger
+        ties: among equal moves the "first" from the centre outwards (left before right), which is also
+            fastest, or a "random" one.
+        nodes: positions that the solver may search per move. None: no limit up to 6 x 7, ten million on larger
             boards.
-        seconds: time of the solver for one move, and of alpha-beta after it; None for no limit.
-        megabytes: memory of the solver.
+        seconds: time of the solver per move, and again of alpha-beta; None for no limit.
+        megabytes: size of the solver's transposition table.
         book: as for the oracle.
         table_megabytes: the old name of `megabytes`.
 
@@ -173,7 +173,7 @@ class PerfectConnectFourAgent(PerfectAgent[State]):
         return self.oracle.solver
 
     def choose(self, state: State) -> int:
-        """Return a move of the best exact score; beyond the limits one that alpha-beta finds."""
+        """Return a move with the best exact score; beyond the limits alpha-beta's move."""
         self.check_unfinished(state)
         solver = self.oracle.solver
         if solver is None:
@@ -197,7 +197,7 @@ class PerfectConnectFourAgent(PerfectAgent[State]):
         return next(action for action in self.order(sorted(values)) if values[action] == best)
 
     def order(self, legal: list[int]) -> list[int]:
-        """Return moves in the order in which equal ones are preferred; a random one takes its draws of the stream."""
+        """Return moves in order of preference among equals; a random order draws from the stream."""
         middle = (self.game.parameters["columns"] - 1) / 2
         order = sorted(legal, key=lambda column: abs(column - middle))
         if self.ties == "random":

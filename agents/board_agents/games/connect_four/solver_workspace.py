@@ -1,4 +1,4 @@
-"""What one thread's search works on: its arrays, their columns, and the thresholds between which its parts change."""
+"""The workspace of one thread's search: its arrays, their columns, and the search's thresholds."""
 
 from __future__ import annotations
 
@@ -19,55 +19,55 @@ Ints = NDArray[np.int64]
 # Columns of a stack frame (int64).
 BETA, BEST, LOWER, UPPER, STARTED, PREVIOUS = range(6)
 FRAME = 8
-# What a search keeps between two calls (int64).
+# State of a search between two calls (int64).
 POSITION, DEPTH, ENTERING, NODES, LIMIT, STOP, GUESS, BEGUN, TOGETHER = range(9)
 CONTROL = 9
 NO_GUESS, LEAST = 1000, 1001
-"""GUESS of positions of which nothing is known, or whose score is likely to be the lower bound given; else it is the
+"""GUESS of positions without information, or whose score is likely to be the given lower bound; else it is the
 score of the position before."""
 
 HARD = 26
-"""Positions with so many empty squares or more are mostly near a draw, and windows far from it are dear."""
+"""From this number of empty squares on, positions are mostly near a draw, and windows far from it are expensive."""
 FEW_EMPTIES = 21
-"""Positions with fewer empty squares go to the small table."""
+"""Positions with fewer empty squares use the small transposition table."""
 QUICK_NODES = 4000
-"""Until a position took so many nodes, the shortest wins and losses are asked about: easy positions need no more."""
+"""Up to this number of nodes, the shortest wins and losses are tested first: enough for easy positions."""
 PLAIN_WIN = 9
-"""Scores this far from 0 are asked about first in hard positions: short wins are cheap to find or to rule out."""
+"""Scores this far from 0 are tested first in hard positions: short wins are cheap to prove or refute."""
 FOLLOW_UP = 6
-"""With so many empty squares or more, bounds by following up are looked for."""
+"""Minimum number of empty squares for follow-up bounds."""
 NO_TABLE = 10
-"""Positions with fewer empty squares than this go to no table."""
+"""Positions with fewer empty squares are not stored in a transposition table."""
 MIRRORED = 28
-"""With so many empty squares or more, a position and its mirror image are one."""
+"""Minimum number of empty squares for identifying mirror images."""
 NEAR = 1
-"""Nor do positions whose window asks for the end within so many stones more: to search is quicker than to look."""
+"""Nor are positions whose window can be decided within this number of stones: searching is faster than probing."""
 LOOK_AHEAD = 11
-"""With so many empty squares or more, the children's table entries are looked at before any is searched."""
+"""Minimum number of empty squares for probing the children's entries before searching."""
 
 # Ranks of moves (int64): points above 6 bits for the column.
 NEVER = -(1 << 62)
-"""The rank of a column in which there is nothing to try, or no more."""
+"""The rank of a column without an untried move."""
 KNOWN = 1 << 46
-"""Put into the rank of the table's move."""
+"""Added to the rank of the transposition table's move."""
 DEFERRED = 1 << 50
-"""Taken from the rank of a move that another thread searches just now."""
+"""Subtracted from the rank of a move that another thread is searching."""
 SHARED = 20
-"""With so many empty squares or more, threads that solve one position tell each other what they search."""
+"""Minimum number of empty squares at which threads that solve one position share what they search."""
 BUSY_BITS = 12
-"""Places for what is searched just now, as a power of two."""
+"""Slots for positions being searched, as a power of two."""
 ROW = 65
-"""History has a row for each square of the move before and, last, one for any, which a root takes for both; a row has a
-place for each square."""
+"""History has a row for each square of the previous move and, last, one for any move, which a root uses; a row has an
+entry for each square."""
 ANY = 64 * ROW
 HISTORY = 65 * ROW
 HISTORY_LIMIT = 2000
 UNIT = 5120
-"""What one point of a static feature weighs against history."""
+"""Weight of one point of a static feature, relative to history."""
 
 
 def lanes_of(rows: int, columns: int) -> int:
-    """Return how many columns are looked at together: eight make whole vectors; the last ones may be never read."""
+    """Return the number of lanes: padded to eight for full vectors; the last ones may be unused."""
     return 8 if columns <= 8 and 7 * (rows + 1) < 64 else columns
 
 
@@ -80,15 +80,15 @@ class Workspace(NamedTuple):
         threats: uint64 (depth + 2,), at d the winning squares of the side to move at depth d.
         untried: uint64 (depth,), the moves not yet searched.
         frames: int64 (depth, FRAME), columns BETA to PREVIOUS.
-        ranks: int64 (depth, lanes), how good each column's move looks.
+        ranks: int64 (depth, lanes), the rank of each column's move.
         replies, later_threats: uint64 (depth, lanes), `safe` of the child by each column's move, the move's threats.
         lanes, keys: uint64 (3 * lanes,) and (lanes,), scratch of one node: see `describe` and `name_children`.
         big, small: uint64, the transposition tables of positions with many and few empty squares.
-        busy: uint64 (1 << BUSY_BITS,), the keys of what threads search now.
+        busy: uint64 (1 << BUSY_BITS,), the keys of positions that threads are searching.
         history: int16 (HISTORY,).
         values: int64 (65,), `square_values`.
-        control: int64 (CONTROL,), what a search keeps between two calls.
-        big_bits, small_bits: the tables' numbers of lines, as powers of two.
+        control: int64 (CONTROL,), the state of a search between two calls.
+        big_bits, small_bits: log2 of the tables' numbers of cache lines.
 
     """
 
@@ -114,7 +114,7 @@ class Workspace(NamedTuple):
 
 
 def make_workspace(rows: int, columns: int, connect: int, big: Words, small: Words, busy: Words) -> Workspace:
-    """Return the workspace of one thread, which shares the tables `big` and `busy` with others."""
+    """Return the workspace of one thread, which shares `big` and `busy` with others."""
     depth = rows * columns + 1
     lanes = max(8, columns)
     return Workspace(

@@ -1,4 +1,4 @@
-"""How the search uses the transposition tables: names of positions, what is kept of them, looks ahead."""
+"""How the search uses the transposition tables: keys, stored data, probes of children."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class TableUse(NamedTuple):
 
 @jitable
 def worth_keeping(empties: int, beta: int) -> bool:
-    """Whether a position is looked for in the tables and kept there."""
+    """Whether a position is probed and stored."""
     return empties >= NO_TABLE and min((empties - 1) // 2 - beta, beta + (empties - 2) // 2) > NEAR
 
 
 @functools.cache
 def make_table_use(rows: int, columns: int, connect: int) -> TableUse:
-    """Return what looks positions up in the two tables and keeps them there, for one size."""
+    """Return the functions that probe and store in the two transposition tables, for one size."""
     facts = geometry(rows, columns, connect)
     first_column, height, cells = facts.column, facts.height, facts.cells
     cut = layout(facts.key_bits, cells, columns)
@@ -64,17 +64,17 @@ def make_table_use(rows: int, columns: int, connect: int) -> TableUse:
 
     @jitable
     def canonical(key: np.uint64, empties: int) -> np.uint64:
-        """Return the key under which a position is kept: the smaller one of its two images while few stones lie."""
+        """Return the key under which a position is stored: with few stones, the smaller of its two images' keys."""
         return min(key, flip(key)) if empties >= MIRRORED else key
 
     @jitable
     def key_of(plain: np.uint64, empties: int) -> np.uint64:
-        """Return the scattered key of a position by its plain one, own and all stones added."""
+        """Return the scattered key of a position from its plain one, own plus all stones."""
         return scatter(canonical(plain, empties))
 
     @inlined
     def recall(work: Workspace, plain: np.uint64, empties: int, lower: int, upper: int) -> tuple[int, int, int]:
-        """Return the bounds of a score, narrowed by the table, and the column of the best move (-1 if unknown)."""
+        """Return the bounds of a score, narrowed by a probe, and the column of the best move (-1 if unknown)."""
         known_move = -1
         name = canonical(plain, empties)
         if empties >= FEW_EMPTIES:
@@ -92,7 +92,7 @@ def make_table_use(rows: int, columns: int, connect: int) -> TableUse:
 
     @inlined
     def remember(work: Workspace, d: int, empties: int, lower: int, upper: int, column: int, nodes: int) -> None:
-        """Keep the bounds of a frame's position, and the column that was best (-1 for none)."""
+        """Store the bounds of a frame's position, and its best column (-1 if unknown)."""
         plain = work.own[d] + work.mask[d]
         name = canonical(plain, empties)
         if column >= 0 and name != plain:
@@ -106,7 +106,7 @@ def make_table_use(rows: int, columns: int, connect: int) -> TableUse:
 
     @jitable
     def name_children(theirs: np.uint64, mask: np.uint64, safe: np.uint64, empties: int, keys: Words) -> None:
-        """Write, a lane a column, the scattered key after each safe move; that of no move where there is none."""
+        """Write, a lane a column, the scattered key after each safe move; other lanes get the key without a move."""
         if empties >= MIRRORED:
             for i in range(columns):
                 key = theirs + (mask | (safe & (first_column << np.uint64(i * height))))
@@ -117,14 +117,14 @@ def make_table_use(rows: int, columns: int, connect: int) -> TableUse:
 
     @inlined
     def prefetch_children(work: Workspace) -> None:
-        """Ask for the children's lines of the big table, which are then on their way while the node is described."""
+        """Prefetch the children's cache lines of the big table while the node is described."""
         address = np.uint64(work.big.ctypes.data)
         for i in range(lanes_count):
             prefetch(address + (line_of(work.big_bits, work.keys[i]) << np.uint64(3)))
 
     @jitable
     def best_proven(table: Words, index_bits: np.uint64, keys: Words, moves: np.uint64) -> int:
-        """Return the best score that a table proves for one of the moves at least."""
+        """Return the best lower bound that a table proves for any of the moves."""
         best = -cells
         while moves != ZERO:
             found = probe(table, index_bits, keys[lowest(moves) // height])
@@ -134,7 +134,7 @@ def make_table_use(rows: int, columns: int, connect: int) -> TableUse:
 
     @inlined
     def look_ahead(work: Workspace, moves: np.uint64, empties: int) -> int:
-        """Return the best score that the children's entries prove for the position, of whose `moves` `keys` holds."""
+        """Return the best lower bound that the children's entries prove; `keys` are those after `moves`."""
         if empties > FEW_EMPTIES:
             return best_proven(work.big, work.big_bits, work.keys, moves)
         return best_proven(work.small, work.small_bits, work.keys, moves)

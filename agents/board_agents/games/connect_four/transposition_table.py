@@ -1,8 +1,8 @@
-"""The solver's memory: exact keys, both bounds of a score, the best move and the work that it took, in one word.
+"""The transposition table: exact key, both bounds of a score, best move and search effort, in one word.
 
 A line is 64 bytes: eight words, one for each of eight positions. The key of a position (at most 64 bits) goes through
-a bijection; its upper bits choose the line and the rest is kept in the word, so that nothing is ever taken for
-another position. A word is read and written at once, so that threads may share a table.
+a bijection; its upper bits select the line and the rest is stored in the word, so that keys never
+collide. Words are read and written atomically, so that threads may share a table.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ WordToInt: TypeAlias = Callable[[np.uint64], int]
 LINE = 8
 HUGE_PAGE = 1 << 21
 SMALL_INDEX_BITS = 14
-"""Lines of the small table, as a power of two: 1 MiB, which stays in a core's own cache."""
+"""Cache lines of the small table, as a power of two: 1 MiB, which fits in a core's own cache."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How a word of the table is cut: key | move | upper bound | lower bound | work; in bits.
+    """Layout of a word: key | move | upper bound | lower bound | work; in bits.
 
-    Bounds are stored plus `offset`, moves plus one (0 is none).
+    Bounds are stored plus `offset`, moves plus one (0: no move).
     """
 
     key_bits: int
@@ -44,7 +44,7 @@ class Layout:
 
 @functools.cache
 def layout(key_bits: int, cells: int, columns: int) -> Layout:
-    """Return the layout for one size; what does not fit is left out, the work first."""
+    """Return the layout for one size; fields that do not fit are dropped, work first."""
     payload = min(40, 64 - key_bits + SMALL_INDEX_BITS)
     offset = cells // 2 + 2
     score = (2 * offset).bit_length()
@@ -61,8 +61,8 @@ def make_table(
 ) -> tuple[WordFunction, WordFunction, WordFunction, Callable[..., None]]:
     """Return (scatter, line_of, probe, store) for words of one layout.
 
-    scatter(key) is the bijection; line_of(index_bits, scattered) the place where a line begins; probe(table,
-    index_bits, scattered) the payload or 0; store(table, index_bits, scattered, payload) writes over the same
+    scatter(key) is the bijection; line_of(index_bits, scattered) the index of a line's first word; probe(table,
+    index_bits, scattered) the payload or 0; store(table, index_bits, scattered, payload) overwrites the same
     position's word or the one of the line with the least work.
     """
     key_bits = facts.key_bits
@@ -117,7 +117,7 @@ def make_table(
 
 @functools.cache
 def make_payload(facts: Layout) -> tuple[Callable[..., np.uint64], WordToInt, WordToInt, WordToInt]:
-    """Return (pack, lower_of, upper_of, move_of) for payloads of one layout; a move is a column, -1 for none."""
+    """Return (pack, lower_of, upper_of, move_of) for payloads of one layout; a move is a column, -1 if unknown."""
     score_bits, move_bits, work_bits, offset = facts.score_bits, facts.move_bits, facts.work_bits, facts.offset
     score_mask = np.uint64((1 << score_bits) - 1)
     move_mask = np.uint64((1 << move_bits) - 1)

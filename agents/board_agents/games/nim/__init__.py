@@ -1,4 +1,4 @@
-"""Nim: the closed form, and the agents built on it."""
+"""Nim: the closed form and agents."""
 
 from board_agents.support import Support, Unit
 

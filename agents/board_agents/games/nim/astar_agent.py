@@ -1,8 +1,8 @@
-"""A* in Nim, the weak baseline: it plans both sides' moves as if they were one player's.
+"""A* in Nim, a weak baseline: it plans both sides' moves as one player's.
 
 Source: the notebook "Implémentation du jeu de Nim". A* looks for the cheapest way to take everything, each move
 costing one; the estimate is the number of objects, plus 100 where the exclusive or of the heaps is zero. So it avoids
-exactly the positions that one should leave to the opponent, and finds a winning move in 22 of the 448 won positions of
+exactly the positions to leave to the opponent, and finds a winning move in 22 of the 448 won positions of
 three heaps of at most 7.
 """
 
@@ -24,7 +24,7 @@ from board_envs.types import SpecError
 Heaps = tuple[int, ...]
 PENALTY = 100
 POSITIONS_LIMIT = 20_000
-"""Nearly every position is looked at, some often, so larger games are refused."""
+"""Maximum number of positions: A* visits nearly all, some often, so larger games are rejected."""
 
 
 def plain_estimate(heaps: Heaps) -> int:
@@ -55,9 +55,9 @@ class Node:
     """The end of a path.
 
     Attributes:
-        total: cost and estimate; it alone orders nodes, so that the queue settles ties as the notebook's does.
+        total: cost and estimate; nodes compare by it alone, so that the queue breaks ties like the notebook's.
         heaps: the position.
-        cost: moves made up to here.
+        cost: moves so far.
         parent: the node before; None at the start.
 
     """
@@ -94,7 +94,7 @@ def shortest_path(heaps: Heaps, estimate: Callable[[Heaps], int] = xor_estimate)
 
 
 class NimAStarAgent(GameAgent[State]):
-    """Plays the first move of the path that A* finds; in misère play too, whose winner it knows nothing of.
+    """Plays the first move of the path that A* finds; it ignores the misère rule.
 
     Args:
         game: Nim.
@@ -105,13 +105,13 @@ class NimAStarAgent(GameAgent[State]):
     def __init__(self, game: Game[State], *, heuristic: Literal["xor", "sum"] = "xor") -> None:
         super().__init__(game)
         if heuristic not in ESTIMATES:
-            raise ValueError(f"nim-astar: heuristic is 'xor' or 'sum', not {heuristic!r}")
+            raise ValueError(f"nim-astar: heuristic must be 'xor' or 'sum', not {heuristic!r}")
         self.heuristic = heuristic
         if game.name != "nim":
             raise SpecError(f"A* plays Nim only, not {game!r}")
         positions = prod(size + 1 for size in game.parameters["heaps"])
         if positions > POSITIONS_LIMIT:
-            raise SpecError(f"A* goes through nearly all of the {positions} positions of {game!r}: too many")
+            raise SpecError(f"A* would visit nearly all of the {positions} positions of {game!r}: too many")
 
     def choose(self, state: State) -> int:
         """Return the action that leads to the second position of the path."""

@@ -15,12 +15,12 @@ class NimOracle:
 
     def __init__(self, game: Game[State]) -> None:
         if game.name != "nim":
-            raise SpecError(f"the closed form is Nim's; it knows nothing of {game!r}")
+            raise SpecError(f"the closed form applies to Nim only, not to {game!r}")
         self.game = game
         self.misere = bool(game.parameters["misere"])
 
     def value(self, state: State) -> int:
-        """Return +1 or -1 for the seat to move; in a finished game for the seat that would have been next."""
+        """Return +1 or -1 for the seat to move; in a finished game for the seat that would have moved next."""
         self.game.check_state(state)
         return self._value(state)
 
@@ -30,7 +30,7 @@ class NimOracle:
         for size in heaps:
             total ^= size
         if self.misere and max(heaps) <= 1:
-            # Only single objects are left: one more than pairs of them loses, none at all has won.
+            # Only heaps of one object are left: in misère play an odd number loses.
             return -1 if total else 1
         return 1 if total else -1
 

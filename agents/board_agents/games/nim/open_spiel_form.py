@@ -9,7 +9,7 @@ from board_envs.game import Game
 
 
 def open_spiel_form(game: Game[Any]) -> OpenSpielForm:
-    """Return OpenSpiel's nim, whose actions count by number of objects first, then by heap."""
+    """Return OpenSpiel's nim, whose actions are ordered by number of objects, then by heap."""
     heaps = game.parameters["heaps"]
 
     def theirs(state: Any, action: int) -> int:

@@ -13,13 +13,13 @@ from board_envs.games.nim import State
 
 
 class NimXorAgent(GameAgent[State]):
-    """Plays a winning move wherever there is one (the first); in a lost position the first legal move."""
+    """Plays the first winning move; in a lost position the first legal move."""
 
     def __init__(self, game: Game[State]) -> None:
         super().__init__(game)
         self.oracle = NimOracle(game)
 
     def choose(self, state: State) -> int:
-        """Return the first action of the best exact value."""
+        """Return the first action with the best exact value."""
         values = self.oracle.action_values(state)
         return max(values, key=lambda action: values[action])
