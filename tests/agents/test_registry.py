@@ -26,7 +26,7 @@ def test_parameters_come_with_their_types():
         ("alfa-beta", "did you mean 'alpha-beta'"),
         ("", "known agents: random"),
         ("alpha-beta:deep=3", "'deep'.*parameters: depth, evaluation, ties, seconds, compiled"),
-        ("random:depth=3", "'depth'.*it has none"),
+        ("random:depth=3", "'depth'.*it has no parameters"),
         ("alpha-beta:depth=3.5", "depth must be an integer, not '3.5'"),
         ("alpha-beta:depth=three", "depth must be an integer, not 'three'"),
         ("alpha-beta:depth=٣", "depth must be an integer"),
@@ -34,7 +34,7 @@ def test_parameters_come_with_their_types():
         ("alpha-beta:depth=", "depth must be an integer"),
         ("alpha-beta:depth=0", "depth must be an integer from 1 to 100, not 0"),
         ("alpha-beta:depth=101", "from 1 to 100"),
-        ("alpha-beta:seconds=fast", "seconds is a number"),
+        ("alpha-beta:seconds=fast", "seconds must be a number"),
         ("alpha-beta:seconds=-1", "seconds must be a finite number above 0"),
         ("alpha-beta:ties=last", "ties must be one of first, random, not 'last'"),
         ("alpha-beta:evaluation=corners", "has no evaluation 'corners'; evaluations: grid, margin, zero"),
@@ -43,7 +43,7 @@ def test_parameters_come_with_their_types():
         ("alpha-beta:depth", "is not key=value"),
         ("alpha-beta:depth=3,,", "is not key=value"),
         ("alpha-beta:depth=3,depth=4", "given twice"),
-        ("nim-xor", "closed form is Nim's"),
+        ("nim-xor", "closed form applies to Nim only"),
     ],
 )
 def test_a_spec_that_names_nothing_says_what_there_is(spec, says):
@@ -52,7 +52,7 @@ def test_a_spec_that_names_nothing_says_what_there_is(spec, says):
 
 
 def test_specs_and_games_of_the_wrong_kind():
-    with pytest.raises(SpecError, match="is a text"):
+    with pytest.raises(SpecError, match="must be a string"):
         make_agent(3, GAME)
     with pytest.raises(TypeError, match="expected a game"):
         make_agent("random", "connect-four")
@@ -117,5 +117,5 @@ def test_parameters_are_typed_without_readable_annotations(monkeypatch):
     assert make_agent("unreadable", GAME).values == (2, 1.5, None)
     with pytest.raises(SpecError, match="depth must be an integer"):
         make_agent("unreadable:depth=x", GAME)
-    with pytest.raises(SpecError, match="speed is a number"):
+    with pytest.raises(SpecError, match="speed must be a number"):
         make_agent("unreadable:speed=x", GAME)
