@@ -1,7 +1,7 @@
 """Two-player board games with ground truth, as PettingZoo and Gymnasium environments.
 
-Importing this enters the games into both registries. Each game of ours has a module ``board_envs.<game>_v0`` in the
-manner of PettingZoo; `env` and `raw_env` make the environment of any game by its name.
+Importing this registers the games in both registries. Each built-in game has a module ``board_envs.<game>_v0`` in
+PettingZoo's style; `env` and `raw_env` make the environment of any game by its name.
 """
 
 from board_envs import awale_v0, connect_four_v0, nim_v0, reversi_v0

@@ -124,7 +124,7 @@ def _nth_bit(word: np.uint64, k: int) -> int:
 
 @compiled_as(_nth_bit)
 def nth_bit(word: np.uint64, k: int) -> int:
-    """Index of the k-th set bit from below, counted from 0; 64 if there are not so many."""
+    """Index of the k-th set bit from below, counted from 0; 64 if fewer are set."""
     value = int(word)
     for _ in range(k):
         value &= value - 1
@@ -157,7 +157,7 @@ def write_bits(word: np.uint64, indices: NDArray[np.intp], out: NDArray[np.int8]
 
 
 _FEW = 10
-"""Up to so many bits all their combinations are kept (2^10 small arrays), which a mask of a few columns gains from."""
+"""Masks of up to this many bits have all their combinations cached (2^10 small arrays)."""
 _known_bits: dict[int, tuple[NDArray[np.intp], int, dict[int, NDArray[np.int8]]]] = {}
 
 

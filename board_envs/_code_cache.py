@@ -1,9 +1,9 @@
 """Compiled code on disk, addressed by content: a file's name is a digest of all that the code was made from.
 
 There is no index. An entry is written under a temporary name and renamed, so processes that share a folder at most
-write the same entry twice. An entry that is damaged, cut short, or not ours counts as missing and is written anew.
+write the same entry twice. A damaged, truncated or foreign entry counts as missing and is rewritten.
 
-numba keeps code as a pickle, which there is no way around. The folder therefore belongs to the user (mode 0700 where
+numba can only store code as a pickle. The folder therefore belongs to the user (mode 0700 where
 this module creates it), and nothing is unpickled before the checksum over the file and its own name has been compared.
 That catches damage, not malice: whoever may write to the folder may run code as the user, as with Python's own caches.
 """
@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 UNUSED_DAYS = 30
-"""Entries that were not used for so many days are removed."""
+"""Entries unused for this many days are removed."""
 FOLDER_VARIABLE = "BOARD_ENVS_CACHE_DIR"
 """The environment variable that names the folder."""
 
@@ -36,10 +36,10 @@ _DAY = 86_400.0
 _ENTRY = re.compile(r"[\w.-]+-[0-9a-f]{32}-[0-9a-f]{64}\.code")
 _PARTIAL = re.compile(r"part-[\w.-]+\.code")
 _LIBRARIES = frozenset({"numba", "numpy", "llvmlite", "builtins"}) | sys.stdlib_module_names
-"""What is known by its version."""
+"""Modules identified by their version alone."""
 
 
-# -- what code is made from -------------------------------------------------------------------------------------------
+# -- the key of compiled code ------------------------------------------------------------------------------------------
 
 
 class Description:
@@ -218,7 +218,7 @@ def exists(name: str, stem: str) -> bool:
 
 
 def load(name: str, stem: str, digest: str) -> bytes | None:
-    """Return the payload of an entry; None if it is not there, or not as it was written."""
+    """Return the payload of an entry; None if it is missing or damaged."""
     path = folder() / f"{name}-{stem}-{digest}.code"
     try:
         data = path.read_bytes()
@@ -234,7 +234,7 @@ def load(name: str, stem: str, digest: str) -> bytes | None:
 
 
 def save(name: str, stem: str, digest: str, payload: bytes) -> None:
-    """Write an entry, whole or not at all; OSError if it cannot be written."""
+    """Write an entry atomically; OSError if it cannot be written."""
     place = folder()
     if str(place).startswith("~"):
         raise OSError(2, "there is no home folder", str(place))
@@ -263,7 +263,7 @@ def entries() -> list[tuple[Path, int]]:
 
 
 def clear() -> tuple[int, int]:
-    """Remove all entries; return how many there were and their bytes. Files that are not ours stay."""
+    """Remove all entries; return how many there were and their bytes. Other files stay."""
     removed = entries()
     _remove(lambda _age: True)
     return len(removed), sum(size for _, size in removed)

@@ -28,7 +28,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _lock = threading.RLock()
 _pending: list[Callable[[], None]] = []
-"""What numba has to be told once it is imported."""
+"""Registrations to make once numba is imported."""
 _compiled: list[Any] = []
 """Compiled forms of jitables, to which numba's types hold weak references only."""
 _INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -74,9 +74,9 @@ def compiled_as(implementation: Callable[..., Any]) -> Callable[[F], F]:
 
 
 def compiled_as_chosen(choose: Callable[[], Callable[..., Any]]) -> Callable[[F], F]:
-    """Mark a function in whose place compiled code calls what `choose` returns, which may ask what numba compiles for.
+    """Mark a function that compiled code replaces by the result of `choose`, which may inspect numba's target.
 
-    `choose` is called once, when something is compiled first. It must depend on the processor alone, which is part of
+    `choose` is called once, before the first compilation. It must depend on the processor alone, which is part of
     the key of compiled code.
     """
 
@@ -177,13 +177,13 @@ def have_numba() -> bool:
 
 
 def require_numba(what: str) -> None:
-    """Raise MissingExtraError, naming `what` needs it, unless numba is installed."""
+    """Raise MissingExtraError, which names `what`, unless numba is installed."""
     if not have_numba():
         raise MissingExtraError(what, "fast")
 
 
 def _flush() -> None:
-    """Tell numba of every function marked since the last call."""
+    """Register with numba every function marked since the last call."""
     _number_apart()
     while _pending:
         _pending.pop(0)()
@@ -193,8 +193,8 @@ def _flush() -> None:
 def _number_apart() -> None:
     """Let numba number compiled functions at random.
 
-    Numba tells functions of one name (two sizes of a game) apart by a number that every process counts from 1, and that
-    a forked process goes on counting from. That number is part of the symbols inside compiled code: kernels of two
+    Numba distinguishes functions of one name (two sizes of a game) by a number that every process counts from 1, and
+    that a forked process goes on counting from. That number is part of the symbols inside compiled code: kernels of two
     processes would hold different functions under one symbol; loaded into a third one, the second kernel would call the
     first one's functions, and answer by the rules of another size. Files addressed by content do not change that.
     """
@@ -212,7 +212,7 @@ class _Notice:
         self._lost = False
 
     def begin(self) -> None:
-        """Start to wait; a kernel that is there in time is not worth a word."""
+        """Start the timer; a kernel that is ready in time is not announced."""
         self.end()
         if not self._said and sys.stderr.isatty():
             self._timer = threading.Timer(_PATIENCE, self._say)
@@ -284,7 +284,7 @@ class _DiskCache:
         """Do nothing: the cache is always on."""
 
     def flush(self) -> None:
-        """Do nothing: an entry is good for ever."""
+        """Do nothing: entries never expire."""
 
 
 _SETTINGS = ("OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "BOUNDSCHECK", "DEBUGINFO_DEFAULT")
@@ -375,7 +375,7 @@ class Kernel(Generic[P, R]):
         return re.sub(r"[^\w.-]", "", self.function.__qualname__.replace("<locals>.", ""))[-80:]
 
     def _describe(self) -> tuple[str, list[Any]]:
-        """Return a digest of sources, versions and options, and the functions reached without a form of ours."""
+        """Return a digest of sources, versions and options, and the functions reached without a compiled form."""
         if self._described is None:
             description = _code_cache.Description()
             description.add((_code_cache.versions(), sorted(self._options.items())))

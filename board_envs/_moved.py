@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 _TABLE: dict[str, tuple[str, ...]] = {}
-"""Old module -> new modules: the first has its place, the others have what was taken out of it."""
+"""Old module -> new modules: the first replaces it, the others hold what was split off."""
 
 
 class _Stand(ModuleType):
@@ -43,7 +43,7 @@ class _Finder(MetaPathFinder, Loader):
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """Warn; nothing else is to be done."""
+        """Warn; there is nothing to execute."""
         name = module.__name__
         warnings.warn(f"the module {name} is now {_TABLE[name][0]}", DeprecationWarning, stacklevel=2)
 
@@ -66,15 +66,15 @@ def moved_modules(table: Mapping[str, str | tuple[str, ...]]) -> None:
 
 
 def moved_name(package: str, module: str, name: str) -> Any:
-    """Return, with a warning, what a package's module had when the package was a module itself.
+    """Return, with a warning, an attribute of the module that a package replaced.
 
     Args:
         package: the package, whose name was that of the old module.
-        module: the module that has its content now.
-        name: what is looked up.
+        module: the module that now holds its content.
+        name: the attribute.
 
     Raises:
-        AttributeError: the module has nothing of this name, or the package has a module of it.
+        AttributeError: the module has no such attribute, or the package has a submodule of this name.
 
     """
     submodule = f"{package}.{name}"

@@ -1,6 +1,6 @@
-"""All that a package with a game of its own imports from here; these names stay as they are.
+"""The stable names for packages that define a game.
 
-``docs/adding_a_game.md`` shows how a game is made of them.
+``docs/adding_a_game.md`` shows how to use them.
 """
 
 from __future__ import annotations

@@ -24,8 +24,8 @@ How to add a form to a game: write a function that reads one piece of text, and 
         )
 
 The reader asks the forms in the listed order, after the game's own positions and before its own moves; the first form
-whose `sniff` says yes takes the piece, and what is wrong with it then is that form's error: nothing is read a second
-way. So `sniff` is cheap, never raises, and is narrow. A form with `split` takes a whole text (`sniff` sees all of it);
+whose `sniff` says yes takes the piece, and any error in it is then that form's error: no other form is
+tried. So `sniff` is cheap, never raises, and is narrow. A form with `split` takes a whole text (`sniff` sees it all);
 the others are asked line by line, so that one file may mix them. A form with `suffixes` and `read_file` takes files by
 their names (binary forms). Errors of a piece become ``Item.error`` and the rest goes on. ``tests/forms`` tries every
 listed form: its example, what it writes, damaged texts.
@@ -60,7 +60,7 @@ class Item:
     """One position or game that was read. States are those of the game's rules.
 
     Attributes:
-        state: the position: after all actions. None where `error` says why there is none.
+        state: the position after all actions; None if `error` is set.
         start: the position that the actions begin from; None for the game's usual one (and for a bare position).
         actions: the moves, played from `start`.
         players: names of who sits at seat 0 and at seat 1.
@@ -72,7 +72,7 @@ class Item:
         margin: the final margin that the text states, player_0's points minus player_1's, counted as
             `Game.margin` counts (a form that counts in another way converts it); None if it states none.
         headers: whatever else the text states and a writer of the form needs again, name -> text.
-        remark: what is odd about the item, which is read all the same.
+        remark: a warning about an item that was read nevertheless.
         error: why the piece does not read; empty if it does.
         form: name of the form that took the piece.
         line: where it begins, counted from 1.
@@ -126,7 +126,7 @@ class Form:
         example: a piece that this form reads on the game's usual size; empty for a binary form.
         sniff: (text) -> whether a piece, or with `split` a whole text, looks like this form; true in Python's sense.
         read: (piece) -> Items; raises PositionError or IllegalActionError, nothing else.
-        write: (Item) -> text of a piece; PositionError where the form cannot say it. None: not written.
+        write: (Item) -> text of a piece; PositionError if the form cannot express it. None: not written.
         split: (text) -> (line number, piece) of a whole text; None: every line is a piece.
         rule: how the form's values count, where the game's oracle knows several ways: its parameter ``rule=``.
         suffixes: lower-case endings of files that are of this form whatever is in them.
@@ -219,7 +219,7 @@ def read_text(game: Any, text: str, form: str | None = None) -> Iterator[Item]:
     Args:
         game: a `board_envs.game.Game`.
         text: positions, moves or games, in any of the game's forms.
-        form: the name of the only form to read; None finds it, and ``Item.form`` tells.
+        form: the name of the only form to read; None detects it; see ``Item.form``.
 
     """
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
@@ -265,7 +265,7 @@ def read_file(game: Any, path: str | Path, form: str | None = None) -> Iterator[
     """Yield all that a file or a pipe holds, as `read_text` does.
 
     Raises:
-        PositionError: it is no text in UTF-8.
+        PositionError: it is not UTF-8 text.
         OSError: it cannot be read, or is a device, which may never end; the error names it.
 
     """
@@ -283,7 +283,7 @@ def read_file(game: Any, path: str | Path, form: str | None = None) -> Iterator[
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise PositionError(f"{path}: no text in UTF-8 ({error})") from None
+        raise PositionError(f"{path}: not UTF-8 text ({error})") from None
     yield from read_text(game, text, None if chosen is None else chosen.name)
 
 
@@ -301,7 +301,7 @@ def _form_of_piece(game: Any, text: str) -> Form:
 
 
 def _read(game: Any, piece: str, form: Form, asked: bool) -> Iterator[Item]:
-    """Read a piece; where no other form took it than the game's own moves, say why it is no position either."""
+    """Read a piece; if only the game's own moves take it, the error also says why it is not a position."""
     try:
         yield from form.read(piece)
     except IllegalActionError as no_moves:
@@ -327,7 +327,7 @@ def _read_piece(game: Any, piece: str, line: int, chosen: Form | None) -> Iterat
 
 
 def write_text(game: Any, items: Iterable[Item], form: str) -> str:
-    """Write items in a form; SpecError if the form is never written, PositionError if it cannot say an item."""
+    """Write items in a form; SpecError if the form is never written, PositionError if it cannot express an item."""
     chosen = find_form(game, form)
     if chosen.write is None:
         written = ", ".join(known.name for known in game.forms if known.write is not None)
@@ -362,7 +362,7 @@ def split_tuples(text: str) -> list[str]:
 
 
 def from_the_start(game: Any, item: Item, form: str) -> tuple[int, ...]:
-    """Return an item's actions; PositionError if they begin elsewhere than where the game begins."""
+    """Return an item's actions; PositionError unless they start from the game's initial state."""
     if item.start is not None:
         raise PositionError(f"{form} writes games from the usual start, not from {game.format(item.start)!r}")
     if not item.actions and not game.same_position(item.state, game.initial_state()):
@@ -383,11 +383,11 @@ def short(value: Any) -> str:
 
 
 def read_json(text: str) -> Any:
-    """Return what a text of JSON says; PositionError if it is none."""
+    """Parse JSON; PositionError if the text is not valid JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise PositionError(f"{short(text)}: no JSON ({error})") from None
+        raise PositionError(f"{short(text)}: not valid JSON ({error})") from None
 
 
 # -- forms of every game ----------------------------------------------------------------------------------------------
@@ -497,7 +497,7 @@ def read_tags(text: str) -> tuple[dict[str, str], str]:
     """Read the tag pairs that a PGN-like game begins with; return them and the text after them.
 
     Raises:
-        PositionError: nothing follows the tags, and they tell neither a position nor a result.
+        PositionError: nothing follows the tags, and they state neither a position nor a result.
 
     """
     tags, at = dict[str, str](), 0

@@ -87,7 +87,7 @@ class Game(Generic[S]):
         values_to_come: whether exact values count only what is still to come, so that the outcome is the sign of the
             mover's margin so far plus the value; else it is the value's own sign.
         outside_forms: (game) -> the forms that this game reads beside its own notation; see `board_envs.forms`.
-        about: what documentation says of it; None leaves the game's page with what code alone can tell.
+        about: what documentation says of it; None limits the game's page to what the code states.
 
     """
 
@@ -108,7 +108,7 @@ class Game(Generic[S]):
     about: About | None = None
 
     def __post_init__(self) -> None:
-        """Close the parameters (games are shared between all who ask for them) and check that planes are all named."""
+        """Freeze the parameters (games are shared) and check that every plane is named."""
         if self.about is not None:
             planes = len(self.about.planes)
             if len(self.about.axes) + bool(planes) != len(self.observation_shape) or (
@@ -121,7 +121,7 @@ class Game(Generic[S]):
         object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
 
     def __repr__(self) -> str:
-        """Show how to make this game."""
+        """Return the call that makes this game."""
         arguments = ", ".join(f"{key}={value!r}" for key, value in self.parameters.items())
         return f"make_game({self.name!r}{', ' if arguments else ''}{arguments})"
 
@@ -143,7 +143,7 @@ class Game(Generic[S]):
         return cast("S", read_position(self, text))
 
     def format(self, state: S) -> str:
-        """Write a position as text; ``parse`` is its inverse (up to a memory of earlier positions)."""
+        """Write a position as text; ``parse`` is its inverse (up to the history)."""
         return self.notation.format(state)
 
     def from_moves(self, moves: str | Iterable[str], start: S | None = None) -> S:
@@ -206,7 +206,7 @@ class Game(Generic[S]):
         numbered: list[tuple[int, str]] = []
         for number, move in enumerate(moves, 1):
             if numbered and isinstance(move, str) and isinstance(numbered[-1][1], str) and move.strip():
-                with contextlib.suppress(IllegalActionError):  # Whoever reads the moves says what is wrong with one.
+                with contextlib.suppress(IllegalActionError):  # The reader of the moves reports a wrong one.
                     together = self.notation.split_moves(f"{numbered[-1][1]} {move.strip()}")
                     if len(together) == 1 and together[0].endswith(move.strip().lower()):
                         numbered[-1] = (numbered[-1][0], together[0])
@@ -242,11 +242,11 @@ class Game(Generic[S]):
         return state
 
     def same_position(self, a: S, b: S) -> bool:
-        """Whether two states are the same position (memories of earlier positions are not compared)."""
+        """Whether two states are the same position (their histories are not compared)."""
         return bool(np.array_equal(self.pack(a), self.pack(b)))
 
     def pack(self, state: S) -> NDArray[np.uint64]:
-        """Return the position's words, nothing of a memory of earlier positions: uint64 (words - memory_words,)."""
+        """Return the position's words without the history: uint64 (words - memory_words,)."""
         words = np.zeros(self.rules.words, np.uint64)
         self.rules.pack(state, words)
         return words[: self.rules.words - self.rules.memory_words]
@@ -268,7 +268,7 @@ class Game(Generic[S]):
         return mask
 
     def is_legal(self, state: S, action: int) -> bool:
-        """Whether the seat to act may play `action`; anything that is no action number is not legal."""
+        """Whether the seat to act may play `action`; anything else than an action number is not legal."""
         return is_action(action, self.num_actions) and bool(self.rules.is_legal(state, int(action)))
 
     def step(self, state: S, action: int) -> S:
@@ -312,7 +312,7 @@ class Game(Generic[S]):
         return out
 
     def decode(self, observation: NDArray[Any], seat: int) -> S:
-        """Rebuild the state from what the seat to move sees in an unfinished game (a memory of positions is lost)."""
+        """Rebuild the state of an unfinished game from the observation of the seat to move (its history is lost)."""
         array = np.asarray(observation)
         if array.size != int(np.prod(self.observation_shape)):
             raise ValueError(f"an observation of {self!r} has shape {self.observation_shape}, not {array.shape}")
@@ -321,7 +321,7 @@ class Game(Generic[S]):
     # -- notation -----------------------------------------------------------------------------------------------------
 
     def action_to_text(self, state: S, action: int) -> str:
-        """Name an action as players do; IllegalActionError if it is no action number."""
+        """Name an action as players do; IllegalActionError if it is not an action number."""
         if not is_action(action, self.num_actions):
             raise IllegalActionError(f"action {action!r} is not an integer from 0 to {self.num_actions - 1}")
         return self.notation.action_to_text(state, action)

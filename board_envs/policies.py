@@ -1,4 +1,4 @@
-"""The forms in which a player is given, the same wherever one is: ``opponent=`` of environments, agents of the arena.
+"""The forms of a player, the same for ``opponent=`` of environments and for agents of the arena.
 
 | given | what it is |
 | --- | --- |
@@ -72,7 +72,7 @@ def batch_policy(function: Callable[[Any, Any], Any]) -> BatchPolicy:
 
     Args:
         function: ``f(boards int8 (k, shape), masks int8 (k, n)) -> actions``, integers (k,). A vector environment asks
-            it for all rows that wait at once; whoever plays one game asks with k = 1.
+            it for all waiting rows at once; a single game calls it with k = 1.
 
     """
     return BatchPolicy(function)
@@ -88,7 +88,7 @@ def find_policy(policy: Any, game: Game[Any], make_agent: Callable[[str, Game[An
         what: the argument's name, for errors.
 
     Raises:
-        TypeError: it has none of these forms.
+        TypeError: it is not of any of these forms.
 
     """
     if isinstance(policy, str):

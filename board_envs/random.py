@@ -1,4 +1,4 @@
-"""The one source of chance of environments and agents: splitmix64 as a counter generator.
+"""The random numbers of environments and agents: splitmix64 as a counter generator.
 
 A stream is a key and a counter; draw k of a stream is a hash of both, so a stream is copied, saved and continued by two
 integers, and interpreted and compiled play draw the same.
@@ -86,7 +86,7 @@ class Stream:
 
 
 def check_seed(seed: int) -> int:
-    """Return the seed as an int; ValueError if it is none."""
+    """Return the seed as an int; ValueError if it is not a valid seed."""
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < SEED_LIMIT:
         raise ValueError(f"seed must be an integer from 0 to 2^63 - 1, not {seed!r}")
     return int(seed)

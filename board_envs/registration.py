@@ -26,7 +26,7 @@ def pettingzoo_id(name: str) -> str:
 
 
 def module_name(name: str) -> str:
-    """Return the name of a game's PettingZoo module inside this package, for games of ours."""
+    """Return the name of a game's PettingZoo module inside this package, for built-in games."""
     return f"{snake_name(name)}_v0"
 
 
@@ -67,7 +67,7 @@ def add_game(name: str, module: Any) -> None:
             ``sys.modules[__name__]``.
 
     Raises:
-        ValueError: the name is none, or is taken; the module has no function ``make``.
+        ValueError: the name is malformed or taken; the module has no function ``make``.
 
     """
     add_module(name, module)
@@ -75,7 +75,7 @@ def add_game(name: str, module: Any) -> None:
 
 
 def register() -> None:
-    """Enter every game into both registries, other packages' by their metadata; what is there already stays."""
+    """Register every game in both registries, other packages' by their metadata; existing entries stay."""
     for name in known_names():
         if gymnasium_id(name) not in gymnasium.registry:
             gymnasium.register(

@@ -1,4 +1,4 @@
-"""The games by name: one folder in ``board_envs/games`` and one line here for ours, entry points for all others.
+"""The games by name: a folder in ``board_envs/games`` and a line here for built-in games, entry points for all others.
 
 A game's module has ``make(**parameters) -> Game``. It may have ``SAMPLES``, a sequence of parameters beside the usual
 ones that tests and `board_envs.testing` try, and ``picture(game, state) -> Picture``, there or in its submodule
@@ -29,7 +29,7 @@ GAMES: dict[str, str] = {
     "awale": "board_envs.games.awale",
     "nim": "board_envs.games.nim",
 }
-"""Our games: name -> module with ``make(**parameters) -> Game``; every parameter has a default and is hashable."""
+"""Built-in games: name -> module with ``make(**parameters) -> Game``; every parameter has a default and is hashable."""
 
 GROUP = "board_envs.games"
 """Entry-point group of other packages' games: name -> module with ``make(**parameters) -> Game``."""
@@ -49,9 +49,9 @@ def camel_name(name: str) -> str:
 
 
 def game_names() -> list[str]:
-    """List the games' names: ours, those added with `add_game`, those of installed packages; no package is imported.
+    """List the games' names: built-in, added with `add_game`, and of installed packages, which are not imported.
 
-    A name that a package declares in vain, because it is taken or is not a name, is warned of here and on its use.
+    A warning, here and on use, names a declared game that is left out because its name is taken or malformed.
     """
     for notes in _other_games()[1].values():
         _warn(notes)
@@ -71,21 +71,21 @@ def add_module(name: str, module: Any) -> None:
     """Make a module's game known by a name, for this process; adding the same again changes nothing.
 
     Raises:
-        ValueError: the name is none, or is taken; the module has no function ``make``.
+        ValueError: the name is malformed or taken; the module has no function ``make``.
 
     """
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise ValueError(f"no name of a game: {name!r}; {_NAMING}")
+        raise ValueError(f"invalid name of a game: {name!r}; {_NAMING}")
     if not callable(getattr(module, "make", None)):
         raise ValueError(f"game {name!r}: {module!r} has no function make(**parameters)")
     if name in known_names() and _ADDED.get(name) is not module:
-        raise ValueError(f"there is a game {name!r} already")
+        raise ValueError(f"a game {name!r} is already registered")
     _ADDED[name] = module
 
 
 @functools.cache
 def _other_games() -> tuple[dict[str, EntryPoint], dict[str, list[str]]]:
-    """Return other packages' games as their metadata declare them, and by name what is declared in vain."""
+    """Return other packages' games as their metadata declare them, and by name those left out, with the reason."""
     found: dict[str, EntryPoint] = {}
     notes: dict[str, list[str]] = {}
     for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):

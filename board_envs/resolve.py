@@ -1,6 +1,6 @@
-"""Late look-up of what the environments do not know: agents and oracles, named by spec strings.
+"""Late look-up of agents and oracles by spec strings.
 
-The environments never import the agents. Whoever provides them declares entry points ``agent`` and ``oracle`` in the
+The environments never import the agents. A package of agents declares entry points ``agent`` and ``oracle`` in the
 group ``board_envs.resolvers``, each a function ``(spec, game) -> object``.
 """
 
@@ -16,8 +16,8 @@ def resolve(kind: str, spec: str, game: Game[Any]) -> Any:
     """Return the agent or oracle that a spec string names; `kind` is "agent" or "oracle".
 
     Raises:
-        SpecError: the spec names nothing there is (the message lists what there is).
-        LookupError: nothing that provides this kind is installed.
+        SpecError: the spec does not match a known agent or oracle (the message lists those).
+        LookupError: no installed package provides this kind.
 
     """
     for point in entry_points(group="board_envs.resolvers", name=kind):

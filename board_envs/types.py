@@ -16,7 +16,7 @@ Int8: TypeAlias = NDArray[np.int8]
 S = TypeVar("S", bound=tuple[Any, ...])
 """A game's State: a NamedTuple of words (np.uint64) and small integers, immutable by convention."""
 S_contra = TypeVar("S_contra", bound=tuple[Any, ...], contravariant=True)
-"""A State that is only taken, by agents and oracles."""
+"""A State as agents and oracles take it (contravariant)."""
 
 
 class Outcome(IntEnum):
@@ -38,7 +38,7 @@ INFO_KEYS = ("action_mask", *INFO_FACTS, "action_values", "regret")
 
 
 class TextError(ValueError):
-    """An error whose message repeats what somebody wrote; a message longer than LONGEST is cut in its middle."""
+    """An error whose message quotes its input; a message longer than LONGEST is cut in its middle."""
 
     LONGEST = 2000
 
@@ -58,7 +58,7 @@ class PositionError(TextError):
 
 
 class SpecError(TextError):
-    """A spec string (``"name:key=value,..."``) that names nothing there is."""
+    """A spec string (``"name:key=value,..."``) that does not match a known name or parameter."""
 
 
 class MissingExtraError(ImportError):
@@ -76,7 +76,7 @@ class MissingExtraError(ImportError):
 
 @dataclass(frozen=True)
 class Rules(Generic[S]):
-    """A game's rules as pure functions over its State; each is jitable, so that one source serves both speeds.
+    """A game's rules as pure functions over its State; each is jitable, so one source serves both speeds.
 
     Every function but `step` and `initial` only reads. Seats are 0 and 1; actions are 0 .. n-1.
 
@@ -87,22 +87,22 @@ class Rules(Generic[S]):
         nth: (state, k) -> the k-th legal action in increasing order, 0 <= k < count.
         is_legal: (state, action) -> bool, for 0 <= action < n.
         write_mask: (state, out int8 (n,)) -> None; 1 where legal, every entry written.
-        step: (state, action) -> State after a legal action. Where a state has a memory it writes the next free
-            entry of it, so the caller passes a state that it owns (`Game.step` sees to that).
+        step: (state, action) -> State after a legal action. A state with a history gets the next free entry
+            of it written, so the caller passes a state that it owns (`Game.step` sees to that).
         winner: (state) -> an Outcome's number.
         margin: (state) -> player_0's points minus player_1's so far, in the game's unit.
         observe: (state, seat, out int8 (observation shape)) -> None; every entry written.
-        pack: (state, out uint64 (words,)) -> None; the state without the entries of its memory.
+        pack: (state, out uint64 (words,)) -> None; the state without the entries of its history.
         unpack: (words uint64 (words,), memory uint64 (capacity, 2)) -> State; `memory` is used, not copied.
         words: how many words `pack` writes.
         has_memory: whether a state carries earlier configurations of its game.
-        memory_words: how many of the last packed words only say which entries of the memory are the state's (0 without
-            a memory). They are no part of the position; a batch keeps them beside the others.
-        memory_length: with a memory, (state) -> how far its array is used. A step may need one entry more; without
-            room it goes on in a larger array of its own, so whoever keeps the memory outside looks before stepping.
-        step_with_room: with a memory, `step` for callers who have seen to it that there is room: it makes no new array,
+        memory_words: how many of the last packed words only say which entries of the history are the state's (0 without
+            a history). They are no part of the position; a batch keeps them beside the others.
+        memory_length: with a history, (state) -> how far its array is used. A step may need one entry more; without
+            room it goes on in a larger array of its own, so callers that store the history check before stepping.
+        step_with_room: with a history, `step` for callers that have made sure of room: it makes no new array,
             so that compiled code need not count references to one.
-        compact: with a memory, (state) -> the same state, its live entries moved in place to the front of the array.
+        compact: with a history, (state) -> the same state, its live entries moved in place to the front of the array.
         is_sound: (state) -> whether the other functions may be called: what is unpacked from any words at all may lead
             them outside their arrays. None: no words do; nothing is checked.
 
@@ -144,7 +144,7 @@ class Notation(Protocol[S]):
         ...
 
     def format(self, state: S) -> str:
-        """Write a state so that ``parse(format(state)) == state``, up to a memory of earlier positions."""
+        """Write a state so that ``parse(format(state)) == state``, up to the history."""
         ...
 
     def action_to_text(self, state: S, action: int) -> str:
@@ -152,7 +152,7 @@ class Notation(Protocol[S]):
         ...
 
     def text_to_action(self, state: S, text: str) -> int:
-        """Return the action that a move's name means in `state`; IllegalActionError if it means none."""
+        """Return the action that a move's name means in `state`; IllegalActionError if no legal move has this name."""
         ...
 
     def split_moves(self, text: str) -> list[str]:

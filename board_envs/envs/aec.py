@@ -29,7 +29,7 @@ _SEATS = {"player_0": 0, "player_1": 1}
 
 
 class _SetByReset:
-    """Stands for an attribute that `reset` sets; a ``__getattr__`` would slow every attribute down."""
+    """Placeholder for an attribute that `reset` sets; a ``__getattr__`` would slow every attribute down."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
@@ -48,7 +48,7 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, Any]):  # type: ignore[misc]  # P
     Args:
         game: a Game, or its name with the parameters beside.
         illegal: "raise", or "lose" (the offender gets -1, the other 0, both terminate), "random", "ignore".
-        illegal_penalty: what an ignored action costs.
+        illegal_penalty: subtracted from the reward for each ignored action.
         illegal_cap: both seats are truncated at this many ignored actions.
         mask_in: "observation", or "info": the observation is then the board alone.
         flat: the board as float32 vector.
@@ -117,7 +117,7 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, Any]):  # type: ignore[misc]  # P
         """Begin a game.
 
         Args:
-            seed: of the environment's chance (0 to 2^63 - 1); None goes on with it.
+            seed: of the environment's chance (0 to 2^63 - 1); None continues the current stream.
             options: one of "position" (text), "moves" (text or list) or "state": where to start.
 
         Raises:
@@ -148,7 +148,7 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, Any]):  # type: ignore[misc]  # P
         """Play the selected agent's action, or None once that agent has ended.
 
         Raises:
-            IllegalActionError: the action is none, or not legal with ``illegal="raise"``; nothing has changed.
+            IllegalActionError: the action is out of range, or not legal with ``illegal="raise"``; nothing has changed.
             ResetNeeded: the game has not begun, or both agents have ended and been stepped with None.
 
         """
@@ -184,7 +184,7 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, Any]):  # type: ignore[misc]  # P
             self.render()
 
     def _punish(self, agent: str) -> None:
-        """Do what an illegal action does that is not replaced."""
+        """Apply the rule for an illegal action that is not replaced."""
         self._cumulative_rewards[agent] = 0.0
         if self.illegal == "lose":
             cost, over = 1.0, True
@@ -218,17 +218,17 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, Any]):  # type: ignore[misc]  # P
         self._forget_infos()
         return super()._deads_step_first()
 
-    # -- what is seen and told ----------------------------------------------------------------------------------------
+    # -- observations and infos ------------------------------------------------------------------------------------
 
     def _selected(self) -> str:
-        """Return the selected agent; ResetNeeded if there is none."""
+        """Return the selected agent; ResetNeeded if no agent is left."""
         self._check_ready()
         if not self.agents:
             raise ResetNeeded("both agents have ended and left the game: call reset()")
         return self.agent_selection
 
     def _mask_of(self, agent: str) -> Int8:
-        """Return the mask of a seat in memory of its own: zeros unless it is to act."""
+        """Return a seat's mask as a new array: zeros unless the seat is to act."""
         if agent != self.agent_selection or self._stopped:
             return np.zeros(self._n, np.int8)
         return (self._legal_mask() if self._mask is None else self._mask).copy()
@@ -259,7 +259,7 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, Any]):  # type: ignore[misc]  # P
 
     @property
     def infos(self) -> dict[str, dict[str, Any]]:
-        """What is told to each agent; made when it is asked for, anew after each step."""
+        """Each agent's info, made on first access after each step."""
         infos = self._infos
         if infos is None and self._needs_reset is not None:
             raise AttributeError("infos is set by reset(): call it first")
@@ -274,7 +274,7 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, Any]):  # type: ignore[misc]  # P
         self._infos = value
 
     def _make_infos(self) -> dict[str, dict[str, Any]]:
-        """Tell both seats the same, but for the mask, each in memory of its own."""
+        """Give both seats the same info except for the mask, in arrays of their own."""
         selected = self.agent_selection
         infos = {}
         info = self._info(np.zeros(self._n, np.int8))

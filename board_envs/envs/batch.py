@@ -1,7 +1,7 @@
-"""Batches of games for those who write their own trainers: arrays in, arrays out, compiled.
+"""Batches of games for custom trainers: arrays in, arrays out, compiled.
 
 `Batch` has the pure functions of a game over B states at once; each returns new arrays. `SelfPlay` is the fast loop: B
-games stepped in place, a finished one beginning anew at once, boards and masks in arrays that are written again.
+games stepped in place, finished ones restarted at once, boards and masks in arrays that are reused.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class States(NamedTuple):
     words: Words
     """uint64 (B, words): each state packed, see `Rules.pack`."""
     memory: Words
-    """uint64 (B, capacity, 2): each state's memory of earlier positions; capacity 0 where the rules have none."""
+    """uint64 (B, capacity, 2): each state's history; capacity 0 if the rules keep none."""
 
 
 class Playouts(NamedTuple):
@@ -66,7 +66,7 @@ class Batch:
         return States(np.tile(kernels.first_words(self.game), (count, 1)), self._memory(count, kernels.CAPACITY))
 
     def pack(self, states: Sequence[Any]) -> States:
-        """Return a batch of the game's own states; PositionError names one that is none."""
+        """Return a batch of the game's own states; PositionError names one that is not a state of this game."""
         owned = []
         try:
             for state in states:
@@ -129,7 +129,7 @@ class Batch:
         Args:
             states: where to begin.
             seed: of the moves; row i draws from the stream of ``seed + i``.
-            longest: RuntimeError after so many plies of one game.
+            longest: RuntimeError if a game takes more plies than this.
 
         """
         check_positive("longest", longest)
@@ -188,7 +188,7 @@ class Batch:
         return np.zeros((count, capacity if self.game.rules.has_memory else 0, 2), np.uint64)
 
     def _with_room(self, states: States) -> States:
-        """Return copies in which every memory has room for a step."""
+        """Return copies in which every history has room for a step."""
         words, memory = states.words.copy(), states.memory.copy()
         while not kernels.make_room(self.game)(words, memory):
             memory = kernels.longer(memory, 2 * memory.shape[1])
@@ -196,15 +196,15 @@ class Batch:
 
 
 class SelfPlay:
-    """B games stepped in place, each seat by the same hand; a finished game begins anew within the step.
+    """B games stepped in place, one policy for both seats; a finished game restarts within the step.
 
-    All arrays are written again at each step: copy what is to be kept. There are no infos; see `BoardVectorEnv`.
+    All arrays are overwritten at each step: copy what you keep. There are no infos; see `BoardVectorEnv`.
 
     Args:
         game: what is played.
         count: B.
         seed: of random moves.
-        num_threads: rows are stepped by so many threads; the results do not depend on it.
+        num_threads: number of threads that step the rows; the results do not depend on it.
 
     Attributes:
         states: `States`, B games.
@@ -277,9 +277,9 @@ class SelfPlay:
 
 
 def read_actions(actions: Any, count: int) -> NDArray[Any]:
-    """Return actions as an array of integers (count,); IllegalActionError if they are none.
+    """Return actions as an array of integers (count,); IllegalActionError otherwise.
 
-    As int64 those beyond its range become negative, so they are refused too; an error tells them as they were given.
+    As int64 those beyond its range become negative, so they are refused too; the error shows the original values.
     """
     given = np.asarray(actions)
     if given.shape != (count,) or given.dtype.kind not in "iu":
@@ -288,7 +288,7 @@ def read_actions(actions: Any, count: int) -> NDArray[Any]:
 
 
 def check_rows(game: Game[Any], words: Words, memory: Words) -> None:
-    """PositionError names the first packed state that is none of this game, as far as the rules can tell."""
+    """PositionError names the first packed state that the rules find invalid."""
     if game.rules.is_sound is None:
         return
     row = kernels.make_find_unsound(game)(words, memory)

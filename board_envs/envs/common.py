@@ -1,4 +1,4 @@
-"""What the environments share: the position on the table, what is seen of it, and what is told about it."""
+"""Shared by the environments: the current position, its observations and its infos."""
 
 from __future__ import annotations
 
@@ -82,23 +82,23 @@ def check_positive(name: str, value: Any) -> int:
 
 
 def check_penalty(value: Any) -> float:
-    """Return what an ignored action costs; ValueError if it is negative or no number."""
+    """Return the penalty of an ignored action; ValueError unless it is a number from 0 on."""
     if isinstance(value, (str, bytes)) or not value >= 0:
         raise ValueError(f"illegal_penalty must be 0 or more (it is subtracted), not {value!r}")
     return float(value)
 
 
 def find_game(game: str | Game[Any], parameters: Mapping[str, Any]) -> Game[Any]:
-    """Return the game that is given itself or by name and parameters."""
+    """Return a game given as an object or by name and parameters."""
     if isinstance(game, Game):
         if parameters:
-            raise TypeError(f"{game!r} is given whole, it takes no {', '.join(sorted(parameters))}")
+            raise TypeError(f"{game!r} is a Game already, it takes no {', '.join(sorted(parameters))}")
         return game
     return make_game(game, **parameters)
 
 
 def find_oracle(oracle: Oracle[Any] | str | None, game: Game[Any]) -> Oracle[Any] | None:
-    """Return the oracle that is given itself or by a spec string."""
+    """Return an oracle given as an object or by a spec string."""
     if isinstance(oracle, str):
         oracle = resolve("oracle", oracle, game)
     if oracle is not None and not isinstance(oracle, Oracle):
@@ -116,7 +116,7 @@ def check_options(options: Mapping[str, Any] | None, others: Iterable[str] = ())
     allowed = (*START_OPTIONS, *others)
     unknown = [key for key in given if key not in allowed]
     if unknown:
-        raise ValueError(f"unknown reset option {unknown[0]!r}; there are: {', '.join(allowed)}")
+        raise ValueError(f"unknown reset option {unknown[0]!r}; known options: {', '.join(allowed)}")
     starts = [key for key in START_OPTIONS if given.get(key) is not None]
     if len(starts) > 1:
         raise ValueError(f"reset options {' and '.join(map(repr, starts))} exclude each other")
@@ -139,7 +139,7 @@ def read_start(game: Game[S], options: Mapping[str, Any]) -> S:
 
 
 def ask_oracle(oracle: Oracle[Any], state: Any, n: int) -> dict[int, float] | None:
-    """Return an oracle's answer for an unfinished state; ValueError if it is none."""
+    """Return an oracle's answer for an unfinished state; ValueError if it is malformed."""
     values = oracle.action_values(state)
     if values is None:
         return None
@@ -165,7 +165,7 @@ def regret_of(values: Mapping[int, float] | None, action: int) -> float:
 
 
 class Actions(spaces.Discrete):
-    """The actions 0 .. n-1: a Discrete space that tells a plain integer at once (wrappers ask at each step)."""
+    """The actions 0 .. n-1: a Discrete space with a fast path for plain integers (wrappers check each step)."""
 
     def contains(self, x: Any) -> bool:
         """Whether `x` is one of the actions."""
@@ -189,14 +189,14 @@ def make_spaces(game: Game[Any], mask_in: str, flat: bool) -> tuple[spaces.Space
 
 
 class Copies:
-    """Copies and pickles of an environment; `_bind` makes again what they do not hold.
+    """Copies and pickles of an environment; `_bind` rebuilds the attributes that they omit.
 
     A copy shares the oracle: its answers do not depend on what it was asked before. A pickle holds the oracle's spec if
     it was given by one.
     """
 
     _UNBOUND: ClassVar[tuple[str, ...]]
-    """The attributes that `_bind` makes."""
+    """The attributes that `_bind` sets."""
     game: Game[Any]
     oracle: Oracle[Any] | None
     _oracle_spec: str | None
@@ -209,7 +209,7 @@ class Copies:
         raise NotImplementedError
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is made again."""
+        """Leave out what `_bind` rebuilds."""
         saved = {name: value for name, value in self.__dict__.items() if name not in self._UNBOUND}
         if self._oracle_spec is not None:
             saved["oracle"] = self._oracle_spec
@@ -222,28 +222,28 @@ class Copies:
         self._bind()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        """Return a copy that plays on by itself."""
+        """Return an independent copy."""
         twin = memo[id(self)] = type(self).__new__(type(self))
         memo[id(self.oracle)] = self.oracle
         twin.__setstate__(copy.deepcopy({**self.__getstate__(), "oracle": self.oracle}, memo))
         return twin
 
     def __copy__(self) -> Any:
-        """Return a copy that plays on by itself: nothing mutable is shared, so a shallow copy is a deep one."""
+        """Return an independent copy: nothing mutable is shared, so a shallow copy is a deep one."""
         return copy.deepcopy(self)
 
 
 class Table(Copies, Generic[S]):
-    """The position on the table with its bookkeeping; the environments inherit it.
+    """The current position with its bookkeeping; base of the environments.
 
     Attributes:
         game: the game and its size.
         illegal: what an illegal action does, one of `ILLEGAL`.
-        illegal_penalty: what an ignored action costs.
+        illegal_penalty: subtracted from the reward for each ignored action.
         illegal_cap: the game is truncated at this many ignored actions.
         mask_in: where the mask is besides the info: "observation" or "info" (nowhere else).
         flat: whether observations are float32 vectors.
-        oracle: what knows exact values, or None.
+        oracle: the source of exact values, or None.
         render_mode: "ansi" (render returns text), "human" (prints it at each step) or None.
 
     """
@@ -293,7 +293,7 @@ class Table(Copies, Generic[S]):
         self._unknown = np.full(self._n, np.nan, np.float32).view(Values)
 
     def _begin(self, state: S) -> None:
-        """Put a state on the table, for a new game."""
+        """Set the state of a new game."""
         self._state = state
         self._seat = int(self._rules.to_play(state))
         self._winner = -1
@@ -321,7 +321,7 @@ class Table(Copies, Generic[S]):
         return mask
 
     def _check_action(self, action: Any) -> int:
-        """Return an action's number; IllegalActionError, whatever the rule for illegal moves, if it is none."""
+        """Return an action's number; IllegalActionError, under every `illegal` rule, unless it is in 0 .. n-1."""
         if not is_action(action, self._n):
             raise IllegalActionError(self.game.explain_illegal(self._state, action))
         return int(action)
@@ -352,10 +352,10 @@ class Table(Copies, Generic[S]):
         self._mask = None
         self._plies += 1
 
-    # -- what is seen and told ----------------------------------------------------------------------------------------
+    # -- observations and infos ------------------------------------------------------------------------------------
 
     def _observation(self, seat: int, mask: Int8) -> Any:
-        """Return what a seat sees, in memory of its own; the mask is put in as it is."""
+        """Return a seat's observation as a new array; the mask is not copied."""
         board = np.empty(self._shape, _INT8)
         self._rules.observe(self._state, seat, board)
         if self.flat:
@@ -363,7 +363,7 @@ class Table(Copies, Generic[S]):
         return {"observation": board, "action_mask": mask} if self._mask_in_observation else board
 
     def _info(self, mask: Int8) -> dict[str, Any]:
-        """Return an info in memory of its own; the mask is put in as it is."""
+        """Return an info in arrays of its own; the mask is not copied."""
         return {
             "action_mask": mask,
             "to_play": self._seat,
@@ -400,7 +400,7 @@ class Table(Copies, Generic[S]):
         return {"game": repr(self.game), **{name: _copied(getattr(self, name)) for name in self._SAVED}}
 
     def set_state(self, saved: Mapping[str, Any]) -> None:
-        """Go back to where `get_state` was called; ValueError if this is no answer of it, and nothing has changed."""
+        """Restore a state of `get_state`; ValueError, with nothing changed, for anything else."""
         check_saved(saved, self.game, self._SAVED)
         if not isinstance(saved["_stream"], Stream):
             raise ValueError(f"the state's _stream is {saved['_stream']!r}, not what get_state() returned")

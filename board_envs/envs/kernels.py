@@ -1,7 +1,7 @@
 """Compiled steps of many games at once; `vector` and `batch` are built on them.
 
-A batch of B games is a few arrays, one row a game: its packed state, uint64 (B, words); its memory of earlier
-positions, uint64 (B, capacity, 2), without entries where the rules have none; and the bookkeeping named below.
+A batch of B games is a few arrays, one row a game: its packed state, uint64 (B, words); its history,
+uint64 (B, capacity, 2), without entries if the rules keep none; and the bookkeeping named below.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ INTS = 7
 LOSE, RANDOM, IGNORE = 1, 2, 3
 
 ROOM = 8
-"""Free entries that a memory must have before a row is stepped: as many moves as one step can make."""
+"""Free entries that a history must have before a row is stepped: the most moves that one step makes."""
 CAPACITY = 40
-"""Entries of a fresh memory."""
+"""Entries of a new history."""
 TIDY = 12
-"""A memory used further than this is compacted, so that what is live stays in the processor's caches."""
+"""A history longer than this is compacted, so that its live entries stay in the processor's caches."""
 
 Policy: TypeAlias = Callable[[Any, np.uint64, np.uint64], tuple[int, np.uint64]]
 """A jitable player: (state, key, counter) -> (action, counter after its draws)."""
@@ -84,7 +84,7 @@ def _chain(policies: tuple[Policy, ...]) -> Callable[[int, Any, np.uint64, np.ui
 
 
 def memory_functions(game: Game[Any]) -> tuple[Callable[[Any], int], Callable[[Any], Any]]:
-    """Return how far a state's memory is used and how it is compacted; nothing of both without a memory."""
+    """Return the functions for the used length and the compaction of a state's history; no-ops without one."""
     if game.rules.memory_length is not None and game.rules.compact is not None:
         return game.rules.memory_length, game.rules.compact
 
@@ -161,7 +161,7 @@ def make_advance(game: Game[Any], policies: tuple[Policy, ...]) -> Kernel[Any, i
         start: int,
         stop: int,
     ) -> int:
-        """Do what `mode`, int8 (B,), asks of rows start .. stop - 1; returns `stop`, or the row whose memory is full.
+        """Do what `mode`, int8 (B,), asks of rows start .. stop - 1; returns `stop`, or the row whose history is full.
 
         Written for each row done: `observations` int8 (B, shape), `masks` int8 (B, n), `rewards` float64 (B,), `flags`
         bool (2, B) terminated and truncated, `facts`, `played` int64 (B,) the learner's move or -1. A row that waits
@@ -322,7 +322,7 @@ def make_choose(game: Game[Any]) -> Kernel[Any, None]:
 
 @functools.cache
 def make_find_illegal(game: Game[Any]) -> Kernel[Any, int]:
-    """Return the kernel that finds the first row whose action is not legal, -1 if there is none."""
+    """Return the kernel that finds the first row whose action is not legal, -1 if all are."""
     unpack, is_legal, find_winner = game.rules.unpack, game.rules.is_legal, game.rules.winner
 
     def find_illegal(mode: Int8, actions: NDArray[np.int64], words: Words, memory: Words) -> int:
@@ -338,7 +338,7 @@ def make_find_illegal(game: Game[Any]) -> Kernel[Any, int]:
 
 @functools.cache
 def make_find_unsound(game: Game[Any]) -> Kernel[Any, int]:
-    """Return the kernel that finds the first row which is no state, -1 if there is none; the rules have `is_sound`."""
+    """Return the kernel that finds the first row which is not a state, -1 if all are; the rules have `is_sound`."""
     unpack, is_sound = game.rules.unpack, game.rules.is_sound
     assert is_sound is not None
 
@@ -370,7 +370,7 @@ def make_status(game: Game[Any]) -> Kernel[Any, None]:
 
 @functools.cache
 def make_room(game: Game[Any]) -> Kernel[Any, bool]:
-    """Return the kernel that makes room for a step in every memory; it says whether that was possible."""
+    """Return the kernel that makes room for a step in every history; it returns whether that was possible."""
     unpack, pack = game.rules.unpack, game.rules.pack
     memory_length, compact = memory_functions(game)
 
@@ -420,7 +420,7 @@ def make_playout(game: Game[Any]) -> Kernel[Any, int]:
     ) -> int:
         """Play from row `begin` on; `told` int64 (3, B): winner, margin, plies so far.
 
-        Returns the number of rows when all are done, a row whose memory is full, or -1 - row for an endless game.
+        Returns the number of rows when all are done, a row whose history is full, or -1 - row for an endless game.
         """
         words, memory = borrowed(words), borrowed(memory)
         for i in range(begin, words.shape[0]):
@@ -477,7 +477,7 @@ def make_self_play(game: Game[Any]) -> Kernel[Any, int]:
     ) -> int:
         """Step rows start .. stop - 1; no actions means random ones, of which row i's is draw ``steps * B + i``.
 
-        Returns `stop`, the row whose memory is full, or -1 - row where an action is not legal.
+        Returns `stop`, the row whose history is full, or -1 - row where an action is not legal.
         """
         words, memory = borrowed(words), borrowed(memory)
         observations, masks = borrowed(observations), borrowed(masks)
@@ -516,7 +516,7 @@ def make_self_play(game: Game[Any]) -> Kernel[Any, int]:
 
 
 def memory_of(state: Any) -> Words:
-    """Return a state's memory array, uint64 (entries, 2); none where the rules have no memory."""
+    """Return a state's history array, uint64 (entries, 2); without entries if the rules keep no history."""
     for part in state:
         if isinstance(part, np.ndarray):
             return part
@@ -524,7 +524,7 @@ def memory_of(state: Any) -> Words:
 
 
 def longer(memory: Words, capacity: int) -> Words:
-    """Return the memories of a batch in a larger array."""
+    """Return the histories of a batch in a larger array."""
     larger = np.zeros((memory.shape[0], capacity, 2), np.uint64)
     larger[:, : memory.shape[1]] = memory
     return larger

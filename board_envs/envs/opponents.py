@@ -35,11 +35,11 @@ class RandomOpponent:
         return int(rules.nth(state, self._stream.below(rules.count(state))))
 
     def get_state(self) -> Any:
-        """Return what the next choice depends on."""
+        """Return the state that the next choice depends on."""
         return copy.copy(self._stream)
 
     def set_state(self, saved: Any) -> None:
-        """Go back to where `get_state` was called."""
+        """Restore a state of `get_state`."""
         self._stream = copy.copy(saved)
 
 
@@ -67,7 +67,7 @@ class AgentOpponent:
         return self._agent.get_state() if hasattr(self._agent, "set_state") else copy.deepcopy(self._agent)
 
     def set_state(self, saved: Any) -> None:
-        """Go back to where `get_state` was called."""
+        """Restore a state of `get_state`."""
         if hasattr(self._agent, "set_state"):
             self._agent.set_state(saved)
         else:
@@ -75,7 +75,7 @@ class AgentOpponent:
 
 
 class PolicyOpponent:
-    """A policy of one observation, or of many positions at once; it remembers nothing."""
+    """A policy of one observation, or of many positions at once; it is stateless."""
 
     def __init__(self, policy: Any, game: Game[Any]) -> None:
         self._game = game
@@ -97,7 +97,7 @@ class PolicyOpponent:
         """Return what the next choice depends on: nothing."""
 
     def set_state(self, saved: Any) -> None:
-        """Go back to where `get_state` was called."""
+        """Restore a state of `get_state`."""
 
 
 def seen_in(game: Game[Any], state: Any) -> dict[str, Int8]:
@@ -113,7 +113,7 @@ def check_answer(game: Game[Any], state: Any, who: Any, action: Any) -> int:
 
 
 def ask_batch(policy: BatchPolicy, boards: Int8, masks: Int8) -> NDArray[Any]:
-    """Return a policy's actions for k positions, integers (k,); IllegalActionError if the answer is no such array."""
+    """Return a policy's actions for k positions, integers (k,); IllegalActionError for any other answer."""
     actions = np.asarray(policy(boards, masks))
     if actions.shape != boards.shape[:1] or actions.dtype.kind not in "iu":
         raise IllegalActionError(
@@ -131,7 +131,7 @@ class Mixture:
         self._drawn = 0
 
     def draw(self, bits: np.uint64) -> None:
-        """Take the opponent that 64 random bits mean."""
+        """Select an opponent by 64 random bits."""
         share = float(int(bits) >> 11) / (1 << 53)
         self._drawn = int(np.searchsorted(self._shares, share, side="right"))
 
@@ -144,11 +144,11 @@ class Mixture:
         return self._opponents[self._drawn].choose(state)
 
     def get_state(self) -> Any:
-        """Return what the next choice depends on."""
+        """Return the state that the next choice depends on."""
         return self._drawn, [opponent.get_state() for opponent in self._opponents]
 
     def set_state(self, saved: Any) -> None:
-        """Go back to where `get_state` was called."""
+        """Restore a state of `get_state`."""
         self._drawn = saved[0]
         for opponent, state in zip(self._opponents, saved[1], strict=True):
             opponent.set_state(state)
@@ -159,7 +159,7 @@ Opponent: TypeAlias = OneOpponent | Mixture
 
 
 def cumulative_shares(weights: Sequence[float]) -> NDArray[np.float64]:
-    """Return the cumulative shares of weights, float64, the last one exactly 1; ValueError if they are no weights."""
+    """Return the cumulative shares of weights, float64, the last one exactly 1; ValueError unless all are positive."""
     array = np.asarray(weights, np.float64)
     if array.size == 0 or not np.isfinite(array).all() or (array <= 0).any():
         raise ValueError(f"the weights of a mixture of opponents must be positive numbers, not {list(weights)!r}")
@@ -186,7 +186,7 @@ def make_opponent(opponent: Any, game: Game[Any]) -> Opponent | None:
         game: what is played.
 
     Raises:
-        TypeError: it is none of these.
+        TypeError: it is not a player.
 
     """
     if opponent is None:
@@ -297,7 +297,7 @@ class Players:
         return {key: agent.get_state() for key, agent in self._agents.items()}
 
     def set_state(self, saved: Any) -> None:
-        """Go back to where `get_state` was called; ValueError if this is no answer of it."""
+        """Restore a state of `get_state`; ValueError for anything else."""
         agents = {number for number, k in self._outside.items() if is_agent(self._found[k])}
         rows = range(self._rows)
         if not isinstance(saved, Mapping) or not all(
@@ -309,7 +309,7 @@ class Players:
             self._agent(number, row).set_state(state)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what cannot be pickled and is found again."""
+        """Leave out what cannot be pickled and can be rebuilt."""
         return {name: value for name, value in self.__dict__.items() if name != "policies"}
 
     def __setstate__(self, saved: dict[str, Any]) -> None:

@@ -35,17 +35,17 @@ class BoardEnv(Table[Any], gymnasium.Env[Any, Any]):
     the game is over; the reward is the learner's. Without one (self-play) each action is that of the seat to move, the
     reward is that of the seat which just moved, and the observation is what the next mover sees.
 
-    ``info["action_mask"]`` and `action_masks` tell the legal actions at every decision; they are all ones when the
+    ``info["action_mask"]`` and `action_masks` give the legal actions at every decision; they are all ones when the
     episode has terminated. Where the opponent ends the game before the learner's first decision (it happens in tiny
-    games), the info of `reset` tells the winner, and the next step, whatever its action, returns the result.
+    games), the info of `reset` holds the winner, and the next step, whatever its action, returns the result.
 
     Args:
         game: a Game, or its name with the parameters beside.
         opponent: a player in any form of `board_envs.policies`, a mixture ``{opponent: weight}`` of which one is drawn
             for each game, or None for self-play.
-        seat: the learner's, 0, 1 or "random" (drawn at each reset); 0 in self-play, where it says nothing.
+        seat: the learner's, 0, 1 or "random" (drawn at each reset); 0 in self-play, where it has no effect.
         illegal: "lose" (-1 and terminated, the state as it was), or "raise", "random", "ignore".
-        illegal_penalty: what an ignored action costs.
+        illegal_penalty: subtracted from the reward for each ignored action.
         illegal_cap: the episode is truncated at this many ignored actions.
         mask_in: "info", or "observation": ``{"observation": board, "action_mask": int8 (n,)}``.
         flat: the board as float32 vector.
@@ -87,7 +87,7 @@ class BoardEnv(Table[Any], gymnasium.Env[Any, Any]):
         """Begin an episode.
 
         Args:
-            seed: of all chance, the opponent's included (0 to 2^63 - 1); None goes on with it.
+            seed: of all chance, the opponent's included (0 to 2^63 - 1); None continues the current stream.
             options: one of "position" (text), "moves" (text or list) or "state": where to start.
 
         Raises:
@@ -122,7 +122,7 @@ class BoardEnv(Table[Any], gymnasium.Env[Any, Any]):
         but `reset` and `set_state`; where the oracle raises, nothing has changed.
 
         Raises:
-            IllegalActionError: the action is none, or not legal with ``illegal="raise"``; nothing has changed.
+            IllegalActionError: the action is out of range, or not legal with ``illegal="raise"``; nothing has changed.
             ResetNeeded: there is no episode to step.
 
         """
@@ -171,7 +171,7 @@ class BoardEnv(Table[Any], gymnasium.Env[Any, Any]):
         while self._winner < 0 and self._seat != self.seat:
             self._play(self._opponent.choose(self._state))
 
-    # -- what is seen and told ----------------------------------------------------------------------------------------
+    # -- observations and infos ------------------------------------------------------------------------------------
 
     def _mask_now(self, terminated: bool) -> Int8:
         mask = self._legal_mask().copy()
@@ -180,7 +180,7 @@ class BoardEnv(Table[Any], gymnasium.Env[Any, Any]):
         return mask
 
     def _told(self, *, terminated: bool = False) -> tuple[Any, dict[str, Any]]:
-        """Return observation and info as they stand."""
+        """Return the current observation and info."""
         mask = self._mask_now(terminated)
         seat = self._seat if self._opponent is None else self.seat
         return self._observation(seat, mask.copy() if self._mask_in_observation else mask), self._info(mask)
@@ -221,5 +221,5 @@ def check_seat(seat: int | str, opponent: Any) -> int | str:
     """Return the learner's seat; ValueError if there is no such seat, or self-play is given one."""
     checked: int | str = check_choice("seat", seat, (0, 1, "random"))
     if opponent is None and checked != 0:
-        raise ValueError(f"in self-play (opponent=None) the learner has both seats: seat={seat!r} says nothing")
+        raise ValueError(f"in self-play (opponent=None) the learner has both seats: seat={seat!r} has no effect")
     return checked

@@ -60,9 +60,9 @@ class BoardVectorEnv(Copies, VectorEnv[Any, Any, Any]):
         seat: the learner's, 0, 1 or "random".
         autoreset_mode: an AutoresetMode or its name; all three are as Gymnasium defines them.
         max_episode_steps: a row is truncated at this many steps, as by Gymnasium's TimeLimit; None sets no limit.
-        num_threads: rows are stepped by so many threads; the results do not depend on it.
+        num_threads: number of threads that step the rows; the results do not depend on it.
         illegal: as in `BoardEnv`; with "raise" no row has moved when IllegalActionError is raised.
-        illegal_penalty: what an ignored action costs.
+        illegal_penalty: subtracted from the reward for each ignored action.
         illegal_cap: a row is truncated at this many ignored actions.
         mask_in: "info", or "observation".
         flat: boards as float32 vectors.
@@ -152,7 +152,7 @@ class BoardVectorEnv(Copies, VectorEnv[Any, Any, Any]):
         """Begin a game in every row, or in some.
 
         Args:
-            seed: row i gets seed + i; or a seed (or None) a row; None goes on with each row's chance.
+            seed: row i gets seed + i; or a seed (or None) a row; None continues each row's stream.
             options: as in `BoardEnv.reset`, the same start for all; or "positions" or "states", a text or state for
                 each row, None for the usual start; "reset_mask", bool (B,): which rows; the others stay as they are.
 
@@ -194,7 +194,7 @@ class BoardVectorEnv(Copies, VectorEnv[Any, Any, Any]):
         but `reset` of all rows and `set_state`; where the oracle raises, nothing has changed.
 
         Raises:
-            IllegalActionError: an action is none, or not legal with ``illegal="raise"``; nothing has changed.
+            IllegalActionError: an action is out of range, or not legal with ``illegal="raise"``; nothing has changed.
             ResetNeeded: the games have not begun, or, in the mode DISABLED, some are over.
 
         """
@@ -202,7 +202,7 @@ class BoardVectorEnv(Copies, VectorEnv[Any, Any, Any]):
         if self.autoreset_mode is AutoresetMode.DISABLED and self._over.any():
             rows = np.flatnonzero(self._over).tolist()
             raise ResetNeeded(f"rows {rows} are over: call reset(options={{'reset_mask': ...}})")
-        # In the mode NEXT_STEP a row that is over begins anew; in the others none is over here.
+        # In the mode NEXT_STEP a row that is over restarts; in the others none is over here.
         mode = self._over.view(np.int8) + np.int8(kernels.STEP)
         moves = self._check_actions(actions, mode)
         values = self._ask_oracle(mode)
@@ -221,7 +221,7 @@ class BoardVectorEnv(Copies, VectorEnv[Any, Any, Any]):
         return self._observations(told), told.rewards, told.flags[0], told.flags[1], infos
 
     def _same_step(self, told: _Told, values: Any, regrets: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """Begin new games in the rows that are over, and tell their ends as final observations and infos."""
+        """Begin new games in the rows that are over, and return their ends as final observations and infos."""
         ended = self._over
         finals = np.full(self.num_envs, None, dtype=object)
         last, rows = self._observations(told), np.flatnonzero(ended)
@@ -276,7 +276,7 @@ class BoardVectorEnv(Copies, VectorEnv[Any, Any, Any]):
     # -- running the kernel -------------------------------------------------------------------------------------------
 
     def _run(self, mode: Int8, actions: NDArray[np.int64], told: _Told | None = None) -> _Told:
-        """Do what `mode` asks of each row, outside opponents' answers included; returns what is to be told."""
+        """Do what `mode` asks of each row, outside opponents' answers included; returns the outputs."""
         told = _Told(self) if told is None else told
         waiting = np.zeros(self.num_envs, np.bool_)
         self._call(mode, actions, told, waiting)
@@ -314,7 +314,7 @@ class BoardVectorEnv(Copies, VectorEnv[Any, Any, Any]):
             reached = self._threads.run(work, parts)
             parts = [(row, end) for row, (_, end) in zip(reached, parts, strict=True) if row < end]
             if parts:
-                # A memory is full: all get more room, and the rows that are left go on.
+                # A history is full: all get more room, and the rows that are left go on.
                 self._memory = kernels.longer(self._memory, 2 * self._memory.shape[1])
 
     def _answers(self, rows: NDArray[np.intp]) -> NDArray[np.int64]:
@@ -329,7 +329,7 @@ class BoardVectorEnv(Copies, VectorEnv[Any, Any, Any]):
         return answers
 
     def _check_actions(self, actions: Any, mode: Int8) -> NDArray[np.int64]:
-        """Return actions as int64 (B,); IllegalActionError names the first row whose action is none, or not legal."""
+        """Return actions as int64 (B,); IllegalActionError names the first row whose action is invalid or illegal."""
         given = batch.read_actions(actions, self.num_envs)
         moves = np.ascontiguousarray(given, np.int64)
         if moves.view(np.uint64).max() >= self.game.num_actions:
@@ -411,10 +411,10 @@ class BoardVectorEnv(Copies, VectorEnv[Any, Any, Any]):
         if self._needs_reset is not None:
             raise ResetNeeded(self._needs_reset)
 
-    # -- what is told -------------------------------------------------------------------------------------------------
+    # -- outputs -----------------------------------------------------------------------------------------------------
 
     def _told_now(self) -> _Told:
-        """Return what was told last of observations, masks and facts, made again."""
+        """Return the latest observations, masks and facts, computed again."""
         told = _Told(self)
         seats = np.full(self.num_envs, -1, np.int64) if self._players is None else self._ints[kernels.SEAT].copy()
         told.observations, told.masks = batch.look(self.game, self._words, self._memory, seats)
@@ -442,7 +442,7 @@ class BoardVectorEnv(Copies, VectorEnv[Any, Any, Any]):
         *,
         others_zero: bool = False,
     ) -> dict[str, Any]:
-        """Return infos in memory of their own.
+        """Return infos in arrays of their own.
 
         `present`, bool (B,), is what the arrays ``_key`` hold, None for all True. With `others_zero` the other rows
         hold zeros, as Gymnasium has it in final infos.
@@ -470,7 +470,7 @@ class BoardVectorEnv(Copies, VectorEnv[Any, Any, Any]):
         return infos
 
     def _ask_oracle(self, mode: Int8) -> list[dict[int, float] | None] | None:
-        """Return what the oracle says of each row that is about to move."""
+        """Return the oracle's answer for each row that is about to move."""
         if self.oracle is None:
             return None
         values: list[dict[int, float] | None] = []
@@ -497,7 +497,7 @@ class BoardVectorEnv(Copies, VectorEnv[Any, Any, Any]):
         return saved
 
     def set_state(self, saved: Mapping[str, Any]) -> None:
-        """Go back to where `get_state` was called; ValueError if this is no answer of an environment made alike.
+        """Restore a state of `get_state`; ValueError unless it comes from an environment made alike.
 
         Nothing has changed after an error.
         """
@@ -545,7 +545,7 @@ def _only(rows: NDArray[np.intp], array: NDArray[Any]) -> NDArray[Any]:
 
 
 class _Told:
-    """Arrays that one step fills, in memory of their own."""
+    """New arrays that one step fills."""
 
     def __init__(self, env: BoardVectorEnv) -> None:
         count, game = env.num_envs, env.game

@@ -157,7 +157,7 @@ def test_bytes_that_are_no_text_are_told_in_one_line(run, tmp_path):
     source.write_bytes("d3c3\nd3é\n".encode("latin-1"))
     code, out, err = run("records", "import", source, target)
     assert (code, out) == (2, "")
-    assert f"{source}: no text in UTF-8" in err
+    assert f"{source}: not UTF-8 text" in err
     assert err.count("\n") == 1
     assert not target.exists()
 

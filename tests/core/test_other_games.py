@@ -138,9 +138,9 @@ def test_a_game_is_added_while_the_program_runs(install, monkeypatch):
     assert pickle.loads(pickle.dumps(game)) is game
     assert gymnasium.make("board_envs/Sticks-v0", heap=2).unwrapped.game is game
     for name, given, message in [
-        ("sticks", sticks(), "there is a game 'sticks' already"),
-        ("nim", module, "there is a game 'nim' already"),
-        ("Sticks", module, "no name of a game: 'Sticks'; a name is words"),
+        ("sticks", sticks(), "a game 'sticks' is already registered"),
+        ("nim", module, "a game 'nim' is already registered"),
+        ("Sticks", module, "invalid name of a game: 'Sticks'; a name is words"),
         ("other", types.ModuleType("x"), r"has no function make"),
     ]:
         with pytest.raises(ValueError, match=message):
