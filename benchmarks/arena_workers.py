@@ -2,7 +2,7 @@
 
 Run:  python benchmarks/arena_workers.py [--games 10000] [--workers 2] [--rounds 3]
 
-Rounds are paired, one after the other with each number of workers; the median of their ratios is told. Workers are
+Rounds are paired, one with each number of workers; the benchmark prints the median of their ratios. Workers are
 started, and what is compiled is loaded by them, before the clock runs. Other programs on the machine lower the ratio.
 """
 

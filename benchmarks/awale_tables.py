@@ -1,4 +1,4 @@
-"""What the tables of Awalé cost to build and to ask, beside the floor that memory sets.
+"""Cost of building and probing Awalé's tablebase, compared with the memory-bound minimum.
 
 Run:  python benchmarks/awale_tables.py [--pits 6 --max-total 18] [--threads 2]
 

@@ -64,7 +64,7 @@ def check_moves(solver: ConnectFourSolver, path: pathlib.Path, limit: int | None
 def check_book(path: pathlib.Path) -> int:
     began, book = time.process_time(), Book.shipped(GAME)
     if book is None:
-        raise SystemExit("there is no shipped book")
+        raise SystemExit("no book is shipped for this size")
     rows = list(table(path))
     known = {GAME.from_moves(row["moves"]): int(row["score"]) for row in rows}
     wrong = sum(book.get(state) != score for state, score in known.items())

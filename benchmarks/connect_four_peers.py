@@ -7,7 +7,7 @@ r"""Time the solver against bitbully and connect-four-ai: CPU milliseconds, node
 
 FOLDER holds Pascal Pons' sets as ``<name>.txt`` ("moves score"). A peer lives in an environment of its own, whose
 interpreter is given; one that is not given is left out. One thread, no book on any side (connect-four-ai forgets its
-own when it is told to read one that is not there). All sides forget what they know before each position, outside the
+own when the named file does not exist). All sides clear their tables before each position, outside the
 time measured, and then solve an unrelated one of few moves (to forget is to write over all that lay in the caches, the
 program itself with it); but for the two easy late sets, which make sense only with tables kept. With the variable the
 peers' tables lie in large pages as ours do: with small ones ratios flatter us. Ratios are those to the faster peer of

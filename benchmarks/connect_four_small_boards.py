@@ -2,7 +2,7 @@
 
     python benchmarks/connect_four_small_boards.py [ROWSxCOLUMNSxCONNECT ...]
 
-The reference knows no search: a position is worth the best of what its moves lead to, and the finished ones are known.
+The reference does not search: it computes each position's value from its successors, starting from terminal ones.
 Positions are taken up to mirror image. 5x5x4 has tens of millions of them: it takes some GB and many minutes.
 """
 

@@ -4,7 +4,7 @@
 
 FOLDER holds JSON lines with "board" (64 of X, O and - from a1), "side", "score" (empties to the winner) and, where they
 are known, "score_raw" or "published_raw" (plain difference) and "moves" {"d3": score}. Times are processor seconds of
-one thread; every difference is printed, and the exit code tells whether there was one.
+one thread; every difference is printed, and the exit status is 1 if there was one.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 
 Recorded legal games are replayed by both sides, with observation and mask as arrays at each ply and a reset for each
 game. Each run plays the same games on one environment and then on the other, so the ratio of a pair is taken under the
-same conditions; the median of the ratios is told with the plies a CPU second (process time, not wall time) of each
+same conditions; it prints the median of the ratios and the plies per CPU second (process time, not wall time) of each
 side. A peer that is not installed has no row. (``shimmy[openspiel]`` asks for an old OpenSpiel without wheels for new
 Pythons; without the extra shimmy takes the one that is there.)
 

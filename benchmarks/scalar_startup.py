@@ -3,7 +3,7 @@
     pip install 'board-envs[fast]'
     python benchmarks/scalar_startup.py [--pgx peers/bin/python]
 
-Each start is a process of its own; its user and system time is counted, the median of several is told. "import" ends
+Each start is a process of its own; it prints the median of user plus system time. "import" ends
 after the imports, the others after the first step. "cold" is with an empty cache of compiled functions each time,
 "warm" with what a cold start left behind. pgx's step, vmapped with auto-reset and jitted, compiles at each start,
 unless its user switches on jax's cache on disk ("pgx, warm"). Sides take turns, so that each pair has the same

@@ -5,7 +5,7 @@
     python benchmarks/vector_step.py --peers peers/bin/python
 
 Each side plays random legal moves, chosen inside the timed loop, writes observation and mask of every position, and
-begins finished games anew. Sides take turns, one short run each, and the median of the ratios of such pairs is told
+restarts finished games. Sides take turns, one short run each; it prints the median of the ratios of such pairs
 with the plies a CPU second (process time) of each; a peer that is not installed has no row. Ours:
 
 - ``self-play``: `board_envs.envs.batch.SelfPlay`, arrays written in place;
@@ -17,7 +17,7 @@ Peers:
 - ``pgx``: its jitted, vmapped step with auto-reset, a scan of steps, on the CPU with one thread;
 - ``OpenSpiel``: a Python loop over one state at a time that makes numpy arrays of the tensors;
 - ``creversi``: the batched environment of creversi-python with numba. It has bitboards only: moves are chosen, planes
-  and masks written, by a compiled loop of ours, the best that its user can do;
+  and masks written, by a compiled loop written here, the best that its user can do;
 - ``EnvPool``: its synchronous environment with one thread, actions chosen by numpy from the mask in the infos. It has
   Connect Four and Othello (1.2.5 has a wheel for Python 3.11, older ones have no board games), no Awalé and no Nim.
 
@@ -25,7 +25,7 @@ Peers:
 bytes of observation, mask, reward and flag, but plays no game: what no rules could beat in this form. The share of it
 that each game reaches is what its rules leave.
 
-Then two threads are compared with one at batch 8192, and a million Connect Four games are held at once (peak memory of
+Then two threads are compared with one at batch 8192, and a million Connect Four games run at once (peak memory of
 the process). ``--table``, ``--threads`` and ``--memory`` ask for one of the three.
 """
 
@@ -222,7 +222,7 @@ def open_spiel(name: str, seconds: float) -> Callable[[], float]:
 
 
 class Peer:
-    """A peer's program in a Python of its own; a run is asked for by a line."""
+    """A peer's program in its own Python; each line sent to it requests a run."""
 
     def __init__(self, python: str, game: str, peer: str, batch: int, seconds: float) -> None:
         program, name, speed = PROGRAMS[game, peer]

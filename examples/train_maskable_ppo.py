@@ -65,7 +65,7 @@ class MoveLog(BaseCallback):  # type: ignore[misc]
     Attributes:
         illegal: illegal moves so far; masks are on, so any is a fault.
         results: result of each finished game, +1, 0 or -1 for the learner.
-        regrets: what each move gave away, where the oracle knows.
+        regrets: regret of each move, where the oracle has an answer.
 
     """
 
@@ -111,7 +111,7 @@ def make_envs(
         envs: how many play at once.
         workers: "dummy" in this process, "spawn" or "forkserver" in processes of their own.
         opponent: spec of the other player.
-        oracle: spec of an oracle for the infos, "default" for the game's best, None for none.
+        oracle: spec of an oracle for the infos, "default" for the game's best, None for no oracle.
         flat: observations as a vector, for the MLP policy; False for `BoardCnn`.
         seed: of all chance.
         parameters: of the game.
@@ -119,7 +119,7 @@ def make_envs(
     """
     if workers not in WORKERS:
         raise ValueError(f"workers must be one of {', '.join(WORKERS)}, not {workers!r}")
-    # Without a word about it SB3 asks for pictures (render_mode="rgb_array").
+    # By default SB3 asks for pictures (render_mode="rgb_array").
     kwargs = {"opponent": opponent, "seat": "random", "oracle": oracle, "flat": flat, "render_mode": None, **parameters}
     return make_vec_env(
         f"board_envs:{env_id}",

@@ -4,7 +4,7 @@
     python examples/train_reversi_evaluation.py training --workers 2
 
 Round 0 plays at random. Each later round plays with the weights of the round before, looking further ahead, down to a
-dozen empty squares, where the exact solver tells what the game is worth; that is the label of the positions before.
+dozen empty squares, where the exact solver computes the game's value; that is the label of the positions before.
 The weights are then fitted anew to the games of the last rounds. At the end deep searches are compared with shallow
 ones: how far they are apart is what the player's selective search needs to know.
 
@@ -44,7 +44,7 @@ from board_agents.lowlevel.atomic_files import write_whole
 
 
 class Round(NamedTuple):
-    """One round: so many games, searched so deep, solved from so many empty squares."""
+    """One round: number of games, search depth, and empty squares from which games are solved."""
 
     games: int
     depth: int
@@ -216,7 +216,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="threads (default: one a core)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--scale", type=float, default=1.0, help="games of each round, as a share of the usual")
-    parser.add_argument("--rounds", type=int, default=len(ROUNDS), help="run the first so many rounds only")
+    parser.add_argument("--rounds", type=int, default=len(ROUNDS), help="number of rounds to run")
     parser.add_argument("--spread-positions", type=int, default=300, help="searches compared at each of four stages")
     options = parser.parse_args()
     rounds = tuple(plan._replace(games=max(40, round(plan.games * options.scale))) for plan in ROUNDS[: options.rounds])

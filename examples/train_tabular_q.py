@@ -1,11 +1,11 @@
-"""Q-learning with a table learns Nim, or a small Awalé, by playing itself, until an exact oracle finds no fault.
+"""Tabular Q-learning learns Nim, or a small Awalé, by self-play, until an exact oracle finds no error.
 
     python examples/train_tabular_q.py nim --heaps 3 4 5
     python examples/train_tabular_q.py awale --pits 2 --seeds 3
 
-One environment serves both seats (``opponent=None``): a step is one move, ``info["to_play"]`` says whose turn comes
+One environment serves both seats (``opponent=None``): a step is one move, ``info["to_play"]`` is the seat to move
 next, and the change of ``info["margin"]`` is what the move won: +-1 at the end of a game of Nim, seeds in Awalé. The
-table holds the value of each move for whoever makes it, so that what is good for the next mover counts against it:
+Q-table contains the value of each move for its mover, so the next mover's value counts negatively:
 
     Q(position, move) = won by the move + (max Q(next position, .) if the same seat moves on, minus it otherwise)
 
@@ -13,7 +13,7 @@ The rules are deterministic: the newest value replaces the old one (a learning r
 (exploring starts) and moves tried least often are tried first, so that all of the game is seen.
 
 The proof asks the oracle: in every position that play from the start can reach, the table's best move is made in an
-environment with ``oracle="default"``, and ``info["regret"]`` tells what it gave away. Zero everywhere is perfect play.
+environment with ``oracle="default"``, and ``info["regret"]`` is its loss of value. Zero everywhere is perfect play.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from board_envs.registration import gymnasium_id
 
 
 def key_of(game: Game[Any], state: Any) -> Hashable:
-    """Return what the table knows a position by: all that its value depends on.
+    """Return the Q-table's key of a position: all that its value depends on.
 
     That is what the mover sees and, in Awalé, which earlier positions could come back: a repetition ends the game.
     """
@@ -67,7 +67,7 @@ class Table:
         return self.values[key]
 
     def act(self, observation: Mapping[str, NDArray[Any]], state: Any) -> int:
-        """Return the best action: the table is an agent that the arena and the environments take."""
+        """Return the best action: the Q-table is an agent for the arena and the environments."""
         return int(self.look_up(key_of(self.game, state), observation["action_mask"]).argmax())
 
     def reset(self, seed: int | None = None) -> None:
@@ -124,11 +124,11 @@ def positions(game: Game[Any]) -> list[Any]:
 
 
 def regrets(env: gymnasium.Env[Any, Any], table: Table, states: list[Any]) -> NDArray[np.float64]:
-    """Return what the table's best move gives away in each position, by the oracle of the environment.
+    """Return the regret of the Q-table's best move in each position, by the environment's oracle.
 
     Args:
         env: made with ``opponent=None`` and an oracle.
-        table: what to judge.
+        table: the Q-table to evaluate.
         states: the positions.
 
     Raises:
@@ -150,7 +150,7 @@ class Outcome:
     """What a training came to.
 
     Attributes:
-        table: what was learned.
+        table: the learned Q-table.
         positions: how many positions the game has.
         episodes: how many games were played.
         imperfect: in how many positions the best move gives something away.
@@ -191,7 +191,7 @@ def train(
     order = rng.permutation(len(states))
     while played < episodes and lost.any():
         for _ in range(min(check_every, episodes - played)):
-            if played % len(states) == 0:  # every position begins a game once before any does so again
+            if played % len(states) == 0:  # each position starts one game before any starts another
                 order = rng.permutation(len(states))
             play_and_learn(env, table, states[order[played % len(states)]], explore, rng)
             played += 1
@@ -207,7 +207,7 @@ def train(
 
 
 def main() -> None:
-    """Read the arguments, learn, tell."""
+    """Read the arguments, train, print the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--episodes", type=int, default=200_000, help="games to play at most (%(default)s)")

@@ -3,7 +3,7 @@
 What to know: with ``opponent=None`` each action is that of the seat to move, the reward is the mover's, and what the
 next seat sees comes back. So a value counts with its sign changed when the turn changes (``infos["to_play"]``; in
 Reversi a seat may move twice). Autoreset is SAME_STEP: the row of an ended game already shows the next game, mask
-included, and no step is wasted. Illegal logits get -1e8, not 0; ``illegal="raise"`` would tell if one slipped through.
+included, and no step is wasted. Illegal logits get -1e8, not 0; ``illegal="raise"`` would raise if one slipped through.
 
     pip install -r examples/recipes/requirements-own_loop.txt
     python examples/recipes/train_own_loop.py --updates 60

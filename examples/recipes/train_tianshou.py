@@ -1,7 +1,7 @@
 """Two DQN learners play each other on a PettingZoo game with Tianshou 2.
 
-What to know: only Tianshou's Q-learning family (and its random policy) obeys masks. It keeps every info in its replay
-buffer and refuses NaN there, but "no exact value" is NaN in ours, so the few lines of `Seats` drop the infos. The next
+Note: only Tianshou's Q-learning family (and its random policy) obeys masks. It keeps every info in its replay
+buffer and refuses NaN there, but unknown exact values are NaN here, so `Seats` drops the infos. The next
 observation in the buffer is the opponent's; two-step returns (``n_step_return_horizon=2``) lead to the learner's own.
 
     pip install -r examples/recipes/requirements-tianshou.txt

@@ -2,7 +2,7 @@
 
 What to know: wrap the environment made with ``mask_in="info"`` (the wrapper takes the mask from the observation or
 from the infos and trips over an environment that has it in both), with ``use_mask=True`` (turn games need it). It then
-gives ``("players", "action_mask")``, what may be played, and ``("players", "mask")``, whose turn it is.
+gives ``("players", "action_mask")``, the legal actions, and ``("players", "mask")``, the seat to move.
 
     pip install -r examples/recipes/requirements-torchrl.txt
     python examples/recipes/train_torchrl.py --updates 30

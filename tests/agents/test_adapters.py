@@ -172,7 +172,7 @@ def test_open_spiel_takes_its_own_bots_and_no_unknown_games():
     assert 0 <= agent.act({}, CONNECT_FOUR.initial_state()) < 7
     with pytest.raises(SpecError, match="no game with the rules"):
         make_agent("open-spiel", make_game("reversi", size=6))
-    with pytest.raises(SpecError, match="bot is"):
+    with pytest.raises(SpecError, match="bot must be"):
         make_agent("open-spiel:bot=chess", CONNECT_FOUR)
     late = CONNECT_FOUR.from_moves("1111112222223333337777775")
     with pytest.raises(PositionError, match="near its start"):
@@ -235,7 +235,7 @@ def test_a_program_is_named_in_a_spec_and_plays_in_the_arena(tmp_path):
     [
         ("import sys; sys.exit('out of ideas')", ProgramCrashError, Ending.CRASH, "exit code 1: out of ideas"),
         ("print('hello', flush=True)\nimport time; time.sleep(60)", ProgramCrashError, Ending.CRASH, "'hello'"),
-        ("import time; time.sleep(60)", ProgramTimeoutError, Ending.TIMEOUT, "no answer in 0.5 s"),
+        ("import time; time.sleep(60)", ProgramTimeoutError, Ending.TIMEOUT, "did not answer within 0.5 s"),
         (_GOOD.replace('fields[1].split(" ")[-1]', "8"), IllegalActionError, Ending.ILLEGAL, "'8' is no column"),
         (_GOOD.replace('fields[1].split(" ")[-1]', "''"), IllegalActionError, Ending.ILLEGAL, "is no column"),
         (_GOOD.replace('print(fields[1].split(" ")[-1])', "1 / 0"), ProgramCrashError, Ending.CRASH, "ZeroDivision"),
@@ -275,8 +275,8 @@ _FLOODS = {
         ProgramCrashError,
         "more than 64 unrequested lines",
     ),
-    "while True: sys.stderr.write('y' * 65536)": (ProgramTimeoutError, "no answer in 1 s"),
-    "while True: sys.stderr.write('no\\n' * 65536)": (ProgramTimeoutError, "no answer in 1 s"),
+    "while True: sys.stderr.write('y' * 65536)": (ProgramTimeoutError, "did not answer within 1 s"),
+    "while True: sys.stderr.write('no\\n' * 65536)": (ProgramTimeoutError, "did not answer within 1 s"),
 }
 
 
@@ -302,7 +302,7 @@ def test_a_program_that_does_not_read_is_ended_in_its_time(program):
     agent = program("import time\nprint('ready', flush=True)\nprint('ready', flush=True)\ntime.sleep(60)", seconds=1.0)
     agent.reset(0)
     begun = time.monotonic()
-    with pytest.raises(ProgramTimeoutError, match="no answer in 1 s"):
+    with pytest.raises(ProgramTimeoutError, match="did not answer within 1 s"):
         agent._ask("x" * 10_000_000)  # no pipe holds that
     assert time.monotonic() - begun < 10
 

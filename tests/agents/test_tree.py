@@ -160,7 +160,7 @@ def test_compiled_search_takes_weights_and_keeps_two_matrices_apart():
 @pytest.mark.parametrize(
     ("game", "evaluation", "why"),
     [
-        (REVERSI, "1 2/3 4", "8 rows of 8 numbers, not 2 of 2"),
+        (REVERSI, "1 2/3 4", "8 rows of 8, not 2 of 2"),
         (REVERSI, "/".join(["1 2 3 4 5 6 7 -"] * 8), "a weight is a whole number from .* not '-'"),
         (REVERSI, [[0.5] * 8] * 8, "a weight is a whole number from .* not 0.5"),
         (REVERSI, [[10**6 + 1] * 8] * 8, "not '1000001'"),

@@ -159,10 +159,10 @@ def test_the_command_gives_the_same_table_with_workers_and_goes_on_from_a_databa
     ("options", "message"),
     [
         (["--workers", "-2"], "workers must be 0"),
-        (["--backend", "dask"], "no backend 'dask'"),
+        (["--backend", "dask"], "unknown backend 'dask'"),
         (["--sprt", "10"], "--sprt must be two numbers"),
         (["--sprt", "10,5"], "--sprt must be two numbers"),
-        (["--records", "mysql://host/games"], "not in mysql"),
+        (["--records", "mysql://host/games"], "not mysql"),
     ],
 )
 def test_mistakes_are_told_in_one_line(options, message, capsys):

@@ -113,7 +113,7 @@ assert game.draw(state).splitlines()[:2] == ["   a b c d", " 1 X - - -"]
 for size, given, message in [
     (3, "-XX/---/---", "2 X and 0 O: X begins"),
     (3, "---/---/--", "expected 3 rows of 3"),
-    (3, "--x/---/---", "'x' is none of X, O and -"),
+    (3, "--x/---/---", "'x' is not X, O or -"),
     (3, "X--/---/--- 0", "seat 1 is to move, not '0'"),
     (3, "XO-/XO-/X-O", "X has won, yet O played after that"),
     (4, "XOXO/XOXO/XOXO/XOX-", "no single last stone"),

@@ -44,7 +44,7 @@ class HexNotation:
         characters = "".join(rows)
         for character in characters:
             if character not in "XO-":
-                raise PositionError(f"{text!r}: {character!r} is none of X, O and -")
+                raise PositionError(f"{text!r}: {character!r} is not X, O or -")
         stones = [[cell for cell, found in enumerate(characters) if found == stone] for stone in _STONES]
         to_play = self._seat(text, len(stones[0]), len(stones[1]), seat.strip())
         words = [words_of(cells) for cells in stones]

@@ -24,7 +24,7 @@ class ConfigurationHistory:
 
     def __init__(self, game: Game[Any], spend: Callable[[], None]) -> None:
         self._game, self._spend = game, spend
-        # OpenSpiel's rules tell movers apart and end a game by its stores.
+        # OpenSpiel's rules distinguish movers and end a game by its stores.
         self._abapa = game.parameters["ruleset"] == "abapa"
         self._component: dict[tuple[int, int], int] = {}
 

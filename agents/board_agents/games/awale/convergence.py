@@ -1,7 +1,7 @@
-"""Phase 2: what is certain becomes stable and tells its parents.
+"""Phase 2: certain positions become stable and notify their parents.
 
 In passes l = 0 .. n the configurations become stable whose bound is n - l, or that wait for no child any more. A pass
-goes in rounds: all that became stable in one round tells its parents in the next. A cell takes messages until
+goes in rounds: positions that became stable in one round notify their parents in the next. A cell takes messages until
 its own round begins, in any order, so that the result depends neither on the order nor on the number of threads.
 """
 

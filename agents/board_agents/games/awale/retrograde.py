@@ -33,7 +33,7 @@ from board_envs._jit import kernel
 DEPTH_LIMIT = 255
 
 QUEUE_SHARE = 16
-"""One configuration in so many finds room in a queue; when more become stable in a round they are looked for."""
+"""Configurations per queue slot; when more become stable in a round, the level is scanned for them."""
 QUEUE_LEAST = 1024
 """A queue's smallest size."""
 PARALLEL_ROUND = 5_000

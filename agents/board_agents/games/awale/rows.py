@@ -74,7 +74,7 @@ class Rows(NamedTuple):
     """Tables of all rows of `pits` pits with at most `total` seeds; R rows, N = total, P = pits.
 
     Attributes:
-        first: int64 (N + 2,), the first row with so many seeds; first[N + 1] = R.
+        first: int64 (N + 2,), first[s] is the first row with s seeds; first[N + 1] = R.
         seeds: uint8 (R, P), seeds in each pit.
         sums: uint8 (R,), seeds of a row.
         rank: int32 (R,), place among the rows with as many seeds.

@@ -35,7 +35,7 @@ class TableAgent(GameAgent[State]):
         self.oracle = AwaleOracle(game, folder=folder)
 
     def choose(self, state: State) -> int:
-        """Return a best action as far as the tables and the search tell."""
+        """Return a best action by the tablebase and the search."""
         action = self.oracle.best_action(state)
         return self._estimate(state)[0] if action is None else action
 

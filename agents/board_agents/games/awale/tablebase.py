@@ -55,7 +55,7 @@ def check_size(pits: int, total: int) -> tuple[int, int]:
     while comb(total + 2 * pits - 1, total) >= 1 << 32:
         raise ValueError(
             f"awale tables: a level of {total} seeds in {2 * pits} pits has {comb(total + 2 * pits - 1, total)} "
-            f"configurations, more than a rank of 32 bits can tell"
+            f"configurations, more than a 32-bit rank can address"
         )
     return pits, total
 
@@ -213,7 +213,7 @@ class Tables:
             check: compare every level with its checksums (a gigabyte takes about a second).
 
         Raises:
-            TableError: there is none, or a file is foreign, truncated or altered; the message names it.
+            TableError: it does not exist, or a file is foreign, truncated or altered; the message names it.
 
         """
         require_numba("tables of Awalé")

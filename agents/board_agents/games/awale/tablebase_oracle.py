@@ -18,7 +18,7 @@ from board_envs.games.awale import State, memory
 from board_envs.types import MissingExtraError, PositionError, Word
 
 MEMORY_CONFIGURATIONS = 11_000_000
-"""Tables of up to so many configurations are made in memory when none are on disk: a second or two, once a process."""
+"""Maximum configurations of a tablebase built in memory if none is on disk: a second or two, once per process."""
 LINE_LIMIT = 1000
 """Plies of a line."""
 _LONGEST = 350

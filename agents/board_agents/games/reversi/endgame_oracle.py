@@ -53,9 +53,9 @@ from board_envs.types import PositionError, Words
 LEARNED_SIZE = 8
 """Size of board that there is an evaluation of."""
 GUESSED = 19
-"""From so many empty squares up an exact search begins where a midgame search expects the value: a tenth less time."""
+"""From this number of empty squares on, an exact search starts at the midgame search's value: a tenth less time."""
 _GUESS_DEPTH, _GUESS_SELECTIVITY = 14, 1.4
-"""That search looks ahead half of the game that is left, at most so many plies."""
+"""Maximum depth of that midgame search in plies (otherwise half of the empty squares), and its selectivity."""
 DIRECT = 16
 """With so few empty squares a search takes milliseconds: no thread is started to watch over time and keyboard."""
 
@@ -140,7 +140,7 @@ class _Searcher:
         self._deadline = None if seconds is None else time.monotonic() + seconds
 
     def learn(self, empties: int) -> None:
-        """Get what orders moves and guesses values with so many empty squares, which small searches never need."""
+        """Load the evaluations for move ordering and estimates, if there are enough empty squares."""
         if self._size != LEARNED_SIZE or empties < ORDERED:
             return
         if self._context is None:
@@ -474,7 +474,7 @@ class ReversiOracle(Shared):
         return self._cells - popcount(state.black | state.white)
 
     def _compile(self, searcher: _Searcher, empties: int) -> None:
-        """Compile, or load what was compiled, for positions of up to so many empty squares."""
+        """Compile or load the code for positions of up to `empties` empty squares."""
         searcher.learn(empties)
         full = self.game.parse("X" * self._cells + " X")
         _solve(searcher, self.game, full, "exact", None, None)

@@ -29,7 +29,7 @@ _REPLY, _EDGE, _FRONTIER, _ODD = 512, 256, 64, 192
 """Weights: of a reply that a move leaves (a corner counts twice), of an own disc that stays on the rim, of an empty
 square beside own discs, of a quadrant with an odd number of empty squares."""
 _WIDE = 10
-"""From so many empty squares up discs on the rim and empty squares beside discs are counted."""
+"""Minimum number of empty squares for counting discs on the rim and empty squares beside discs."""
 
 
 class MoveRanking(NamedTuple):

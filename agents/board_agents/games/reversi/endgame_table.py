@@ -40,7 +40,7 @@ def is_of(bucket: np.uint64, at: int, data: np.uint64, own: np.uint64, other: np
 
 @jitable
 def probe(bucket: np.uint64, own: np.uint64, other: np.uint64) -> np.uint64:
-    """Return the data of a position's entry, 0 if there is none."""
+    """Return the data of a position's entry, 0 if it does not exist."""
     data = load(bucket, 2)
     if is_of(bucket, 0, data, own, other):
         return data
@@ -84,7 +84,7 @@ def gives_way(data: np.uint64, stamp: np.uint64) -> bool:
 
 @functools.cache
 def make_keep(cells: int) -> Callable[[np.uint64, np.uint64, np.uint64, int, int, int, int, np.uint64], None]:
-    """Return what writes an entry, for boards of so many squares.
+    """Return the function that writes an entry, for a board size.
 
     (bucket, own, other, value, alpha, beta, square, stamp): what a search within (alpha, beta) answered, its best
     square, and the position's `stamp_of`.

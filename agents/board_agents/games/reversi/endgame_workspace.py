@@ -27,13 +27,13 @@ NO_MOVE = 64
 """Bit of a move that is not known."""
 
 DEEP = 7
-"""Positions with so many empty squares or more go to the table."""
+"""Minimum number of empty squares of positions in the transposition table."""
 ETC = 10
-"""From so many empty squares up the children's table entries are looked at before any is searched."""
+"""Minimum number of empty squares for probing the children's entries before searching."""
 ORDERED = 15
-"""From so many empty squares up an `Ordering`, where there is one, ranks the moves."""
+"""Minimum number of empty squares for ranking moves by an `Ordering`, if any."""
 SHARED = 11
-"""From so many empty squares up threads avoid each other's positions."""
+"""Minimum number of empty squares at which threads avoid each other's positions."""
 BUSY_BITS = 12
 """Places for what is searched just now, as a power of two."""
 

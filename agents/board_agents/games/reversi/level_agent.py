@@ -28,7 +28,7 @@ class Level(NamedTuple):
         depth: plies that the search looks ahead.
         empties: number of empty squares from which the rest is played exactly.
         selectivity: see `Thinker`.
-        noise: each move's value is off by up to so many discs, either way.
+        noise: maximum random error of each move's value, in discs.
 
     """
 
@@ -59,7 +59,7 @@ _SOLVING_SHARE = 0.7
 _SOLVING_SECONDS, _SOLVING_GROWTH = 0.08, 2.5
 """What the solver takes on average with 20 empty squares, on a processor of today, and how much more with one more."""
 _SOLVING_CHANCE = 2.0
-"""The solver is not tried where it takes on average more than so many times the time that is kept for it."""
+"""The solver is skipped if its mean time exceeds its time budget by more than this factor."""
 
 
 class ReversiAgent(GameAgent[State]):
@@ -153,7 +153,7 @@ class ReversiAgent(GameAgent[State]):
         step = 1 if deadline is not None or depth < 3 else 2
         found, reached = self._thinker.search(own, other, 1, whole=whole), 1
         for levels in range(1 + (depth - 1) % step if step == 2 else 2, depth + 1, step):
-            # A search that tells every move's value does so only at the depth that is the last without a clock.
+            # A search for every move's value gives them only at the depth that is the last without a clock.
             deeper = self._thinker.search(
                 own, other, levels, whole=whole and (until is not None or levels == depth), deadline=until
             )

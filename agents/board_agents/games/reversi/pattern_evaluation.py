@@ -37,7 +37,7 @@ PHASES = 1 + FIRST_PHASE // PHASE_LENGTH
 SHIPPED = pathlib.Path(__file__).with_name("evaluation.weights")
 """The weights that come with the package."""
 _QUANTUM = 8
-"""Weights in a file are whole multiples of so many units, one signed byte each."""
+"""Weights in a file are multiples of this number of units, one signed byte each."""
 _HEADER = {"format": "board-envs reversi evaluation", "version": 1}
 _IS_EVALUATION = begins_with(b'{"format": "board-envs reversi evaluation"')
 

@@ -84,7 +84,7 @@ def digit_table() -> NDArray[np.uint16]:
 
 
 def _mirror(cells: tuple[tuple[int, int], ...]) -> tuple[int, ...] | None:
-    """Return a kind's other order of its squares under a symmetry that keeps it in place; None if there is none."""
+    """Return a kind's other order of its squares under a symmetry that keeps it in place; None if it has none."""
     squares = tuple(8 * row + column for row, column in cells)
     for image in _images():
         other = tuple(int(image[cell]) for cell in cells)
