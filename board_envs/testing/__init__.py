@@ -1,7 +1,7 @@
 """Conformance checks, for this project's games and environments and for those of others.
 
 `check_game` runs all of them on a game by its name, as ``python -m board_envs.testing NAME`` does. Each raises
-AssertionError that says what is broken and in which position: `check_rules` for a Game, `check_env` for an
+AssertionError that names the fault and the position: `check_rules` for a Game, `check_env` for an
 environment, `check_vector` for the vectorised one; `perft` counts move sequences, to be compared with published
 figures.
 """

@@ -1,4 +1,4 @@
-"""What every game's rules, observation and notation must hold."""
+"""Checks of a game's rules, observation and notation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def perft(game: Game[Any], depth: int, state: Any = None) -> int:
 
 
 def check_rules(game: Game[Any], games: int = 50, seed: int = 0) -> None:
-    """Play random games and compare at every position what the game says about it in different ways."""
+    """Play random games and check at every position that the game's functions agree."""
     stream = Stream.seeded(seed)
     for _ in range(games):
         state, actions = game.initial_state(), []
@@ -115,7 +115,7 @@ def _check_symmetries(game: Game[Any], state: Any, action: int, after: Any) -> N
         mask = symmetry.policy(game.legal_mask(state))
         assert np.array_equal(game.legal_mask(image), mask), f"the mask is not mapped: {at}"
         if game.rules.has_memory:
-            continue  # The image is without the memory, which the next position can depend on.
+            continue  # The image lacks the history, on which the next position can depend.
         image_after = game.step(image, symmetry.action(action))
         for seat in (0, 1):
             mapped = symmetry.observation(game.observe(after, seat))

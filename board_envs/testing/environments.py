@@ -1,4 +1,4 @@
-"""What every environment here must hold, beyond PettingZoo's and Gymnasium's own checkers."""
+"""Checks of environments beyond PettingZoo's and Gymnasium's own."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from board_envs.types import INFO_FACTS, INFO_KEYS
 
 
 def check_env(make: Callable[[], Any], games: int = 5, seed: int = 0) -> None:
-    """Play random games on an environment, PettingZoo AEC or Gymnasium, and check what it tells at every step.
+    """Play random games on an environment, PettingZoo AEC or Gymnasium, and check its outputs at every step.
 
-    Masks, fixed info keys, rewards, the way a game ends, that nothing told shares memory with anything told before, and
+    Masks, fixed info keys, rewards, the way a game ends, that outputs never share memory with earlier ones, and
     that copies and pickles play on as the original does.
 
     Args:
@@ -52,18 +52,18 @@ class _Kept:
     def __init__(self) -> None:
         self._kept: list[tuple[Any, Any]] = []
 
-    def add(self, *told: Any) -> None:
-        for value in told:
+    def add(self, *outputs: Any) -> None:
+        for value in outputs:
             if isinstance(value, dict):
                 self.add(*value.values())
             elif isinstance(value, np.ndarray):
                 for other, _ in self._kept[-12:]:
-                    assert not np.shares_memory(value, other), "what is told shares memory with what was told before"
+                    assert not np.shares_memory(value, other), "an output shares memory with an earlier output"
                 self._kept.append((value, value.copy()))
 
     def check(self) -> None:
         for value, then in self._kept:
-            assert np.array_equal(value, then, equal_nan=value.dtype.kind == "f"), "what was told has changed"
+            assert np.array_equal(value, then, equal_nan=value.dtype.kind == "f"), "an earlier output has changed"
 
 
 def _board(observation: Any) -> Any:
@@ -110,13 +110,13 @@ def _check_aec(env: Any, games: int, seed: int) -> None:
             for each in (env, *followers):
                 each.step(action)
             plies += 1
-            assert env.infos[env.agents[0]]["last_mover"] == mover, "the last mover is told wrongly"
-            assert env.infos[env.agents[0]]["plies"] == plies, "the plies are counted wrongly"
+            assert env.infos[env.agents[0]]["last_mover"] == mover, "last_mover is wrong"
+            assert env.infos[env.agents[0]]["plies"] == plies, "the number of plies is wrong"
         kept.check()
         assert all(env.terminations.values()), "not both seats have terminated"
         assert sum(env.rewards.values()) == 0, f"the rewards are {env.rewards}"
         winner = env.infos[agent]["winner"]
-        assert winner >= 0, "the game is over and no outcome is told"
+        assert winner >= 0, "the game is over, but winner is -1"
         won = [float(winner == each) - float(winner == 1 - each) for each in (0, 1)] if winner < 2 else [0.0, 0.0]
         assert list(env.rewards.values()) == won, f"winner {winner}, rewards {env.rewards}"
         if rules_of is not None:

@@ -1,4 +1,4 @@
-"""The checkers that PettingZoo and Gymnasium bring, run on an environment."""
+"""PettingZoo's and Gymnasium's own checkers, run on an environment."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ number."""
 
 
 def only_known_warnings(caught: Iterable[warnings.WarningMessage], allowed: Iterable[str] = KNOWN_WARNINGS) -> None:
-    """AssertionError if there are warnings that begin otherwise than the allowed texts."""
+    """AssertionError for warnings that begin with none of the allowed texts."""
     allowed = tuple(allowed)
     unknown = [str(w.message) for w in caught if not any(re.match(re.escape(text), str(w.message)) for text in allowed)]
     assert unknown == [], f"PettingZoo warns: {unknown}"

@@ -25,8 +25,8 @@ from board_envs.types import IllegalActionError, MissingExtraError, PositionErro
 def check_game(name: str, report: Callable[[str], None] = lambda line: None) -> None:
     """Check a registered game at its usual size and at those of its module's ``SAMPLES``.
 
-    Rules, notation, symmetries and `decode` (`check_rules`); copies and pickles; forms; drawings; our environments and
-    what PettingZoo's and Gymnasium's checkers say of them; the vectorised environment against the scalar one, for which
+    Rules, notation, symmetries and `decode` (`check_rules`); copies and pickles; forms; drawings; the environments,
+    also by PettingZoo's and Gymnasium's checkers; the vectorised environment against the scalar one, for which
     numba compiles the rules.
 
     Args:
@@ -75,7 +75,7 @@ def check_forms(game: Game[Any]) -> None:
             item = Item(state=states[-1], actions=() if form.kind == "position" else tuple(actions))
             try:
                 text = write_text(game, [item], form.name)
-            except PositionError:  # what the form has no word for
+            except PositionError:  # the form cannot express it
                 continue
             (again,) = read_text(game, text, form.name)
             assert not again.error, f"form {form.name!r} does not read what it writes: {again.error}"

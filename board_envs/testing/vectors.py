@@ -28,7 +28,7 @@ def check_vector(game: Game[Any], steps: int = 60, rows: int = 8) -> None:
 
     Args:
         game: the game.
-        steps: at least so many in each form; longer games take more.
+        steps: the least number in each form; longer games take more.
         rows: games side by side.
 
     """
@@ -65,7 +65,7 @@ def assert_same(ours: Any, theirs: Any, where: str) -> None:
 
 
 def _assert_partial(ours: Any, theirs: Any, rows: NDArray[np.bool_], last: Any, where: str) -> None:
-    """Observations and flags as Gymnasium's; values its own in the rows reset, and as told last in the others."""
+    """Observations and flags as Gymnasium's; values its own in the rows reset, and the last ones in the others."""
     assert_same(ours[0], theirs[0], where)
     assert set(ours[1]) == set(theirs[1]) == {name for key in INFO_KEYS for name in (key, f"_{key}")}, where
     for key in INFO_KEYS:

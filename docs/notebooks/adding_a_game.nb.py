@@ -144,7 +144,7 @@ class Notation:
     def text_to_action(self, state, text):
         """Read the number taken."""
         if text.strip() not in ("1", "2", "3"):
-            raise IllegalActionError(f"{text!r} is no move; moves are 1, 2, 3")
+            raise IllegalActionError(f"{text!r} is not a move; moves are 1, 2, 3")
         return int(text) - 1
 
     def split_moves(self, text):

@@ -60,7 +60,7 @@ def test_a_person_in_a_tournament_is_talked_to_apart_from_results(monkeypatch, c
     out, err = capsys.readouterr()
     assert out == ""
     assert "move for player_0" in err
-    assert "'x' is no column" in err
+    assert "'x' is not a column" in err
 
 
 # -- Kaggle ---------------------------------------------------------------------------------------------------------
@@ -236,8 +236,8 @@ def test_a_program_is_named_in_a_spec_and_plays_in_the_arena(tmp_path):
         ("import sys; sys.exit('out of ideas')", ProgramCrashError, Ending.CRASH, "exit code 1: out of ideas"),
         ("print('hello', flush=True)\nimport time; time.sleep(60)", ProgramCrashError, Ending.CRASH, "'hello'"),
         ("import time; time.sleep(60)", ProgramTimeoutError, Ending.TIMEOUT, "did not answer within 0.5 s"),
-        (_GOOD.replace('fields[1].split(" ")[-1]', "8"), IllegalActionError, Ending.ILLEGAL, "'8' is no column"),
-        (_GOOD.replace('fields[1].split(" ")[-1]', "''"), IllegalActionError, Ending.ILLEGAL, "is no column"),
+        (_GOOD.replace('fields[1].split(" ")[-1]', "8"), IllegalActionError, Ending.ILLEGAL, "'8' is not a column"),
+        (_GOOD.replace('fields[1].split(" ")[-1]', "''"), IllegalActionError, Ending.ILLEGAL, "is not a column"),
         (_GOOD.replace('print(fields[1].split(" ")[-1])', "1 / 0"), ProgramCrashError, Ending.CRASH, "ZeroDivision"),
     ],
 )

@@ -111,7 +111,7 @@ def test_a_transcript_by_hand_needs_game_and_moves():
         ("moves: 44", "without 'game'"),
         ("game: nim", "without 'moves'"),
         ("game: chess\nmoves: e4", "unknown game 'chess'"),
-        ("game: connect-four\nmoves: 48", "'8' is no column"),
+        ("game: connect-four\nmoves: 48", "'8' is not a column"),
         ("game: connect-four\nmoves: 1212121\nresult: 2-0", "2-0"),
         ("game: connect-four\nmoves: 1\nending: won", "won"),
         ("game: connect-four\nmoves: 1\nplayer: x", "is not a line of a transcript"),

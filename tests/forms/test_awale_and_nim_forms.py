@@ -20,7 +20,7 @@ def test_pits_as_letters():
         AWALE.from_moves("cf")
     with pytest.raises(IllegalActionError, match=r"move 2 \('F'\): 'F' is a pit of player_0, and player_1 is to move"):
         AWALE.from_moves("CF")
-    with pytest.raises(IllegalActionError, match=r"'G' is no pit; the mover's pits are 0 to 5, or A to F"):
+    with pytest.raises(IllegalActionError, match=r"'G' is not a pit; the mover's pits are 0 to 5, or A to F"):
         AWALE.from_moves("G")
 
 

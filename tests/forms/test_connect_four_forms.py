@@ -156,8 +156,8 @@ def test_boards_as_people_type_them(text):
         ("\n".join(ROWS[1:]), "6 rows"),
         ("/".join(ROWS).lower() + "/", "6 rows of 7 cells"),
         ("/".join(ROWS).lower() + " 1", "seat 0 is to move"),
-        ("/".join(ROWS).replace("-", "0"), "'0' is none of"),
-        ("/".join(ROWS).replace("--OXX--", "--2xx--"), "none of X, O and -"),
+        ("/".join(ROWS).replace("-", "0"), "'0' is not X, O or -"),
+        ("/".join(ROWS).replace("--OXX--", "--2xx--"), "is not X, O or -"),
         ("\n".join(ROWS[:5]) + "\n0021100", "6 rows of 7 cells"),
     ],
 )

@@ -402,7 +402,7 @@ def test_positions_as_text():
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "no number"),
+        ("", "not a number"),
         ("3,3,3", "3 pits, this game has 8"),
         ("3,3,3,3,3,3,3,4", "25 seeds on the board, this game has 24"),
         ("3,3,3,3,3,3,3,3;1,0", "not 24"),
@@ -413,8 +413,8 @@ def test_positions_as_text():
         ("3,3,3,3,3,3,3,3;0,0 2", "seat"),
         ("3,3,3,3,3,3,3,3;0,0 0 mat", "one seed"),
         ("3,3,3,3,3,3,3,3;0,0 0 0", "a position is like"),
-        ("9" * 5000 + ",0,0,0,0,0,0,0", "no number"),
-        ("３,3,3,3,3,3,3,3", "no number"),
+        ("9" * 5000 + ",0,0,0,0,0,0,0", "not a number"),
+        ("３,3,3,3,3,3,3,3", "not a number"),
     ],
 )
 def test_refused_positions(text, why):

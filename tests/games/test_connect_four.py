@@ -261,8 +261,8 @@ EMPTY = "-------/" * 5
         ("", "expected 6 rows of 7"),
         ("-------/" * 6, "expected 6 rows"),
         (EMPTY + "--------", "expected 6 rows of 7"),
-        (EMPTY + "---Z---", "'Z' is none of"),
-        (EMPTY + "---Х---", "none of X, O and -"),
+        (EMPTY + "---Z---", "'Z' is not X, O or -"),
+        (EMPTY + "---Х---", "is not X, O or -"),
         ("-------/" * 4 + "---X---/-------", "floats"),
         (EMPTY + "---O---", "0 X and 1 O"),
         (EMPTY + "-X-X---", "2 X and 0 O"),
@@ -313,7 +313,7 @@ def test_order_of_moves_against_all_orders():
 @pytest.mark.parametrize("move", ["0", "8", "-1", "", "x", "٣", "３", "1.0", "9" * 5000, "+1", "1_0"])
 def test_moves_that_are_refused(move):
     game = make()
-    with pytest.raises(IllegalActionError, match="no column; columns are 1 to 7"):
+    with pytest.raises(IllegalActionError, match="is not a column; columns are 1 to 7"):
         game.text_to_action(game.initial_state(), move)
 
 

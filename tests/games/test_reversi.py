@@ -418,7 +418,7 @@ START = "-" * 27 + "OX" + "-" * 6 + "XO" + "-" * 27
         (START[1:] + " X", "63 squares; a board of 8 x 8 has 64"),
         (START, "side to move"),
         (START + " Z", "side to move"),
-        (START.replace("X", "Z") + " X", "'Z' is none of X, O and -"),
+        (START.replace("X", "Z") + " X", "'Z' is not X, O or -"),
         ("-" * 64 + " X", "0 discs"),
         (START.replace("O", "-") + " X", "2 discs"),
         (START[:27] + "-" + "XXX" + START[31:] + " X", "d4 in the centre"),

@@ -100,7 +100,7 @@ def test_obf_comments_and_passes():
     for bad, message in [
         (START + "; F5:+0; F5:+2;", "second score of F5"),
         (START + "; A1:+0;", "A1 is not legal"),
-        (START + "; I9:+0;", "no square"),
+        (START + "; I9:+0;", "is not a square"),
         (START + "; PA:+0;", "the side to move can move"),
         (START + "; F5;", "no MOVE:score"),
         (f"{blocked['board']} {blocked['side']}; g7:+12;", "must pass"),
@@ -352,7 +352,7 @@ def test_unknown_properties_are_kept():
         (ggf(extra="PC[again]"), "PC stands twice"),
         (ggf()[:-2], "does not end"),
         (ggf().replace("BO[8", "BO[10"), "a board of 10 x 10"),
-        (ggf("f5 z9"), "'z9' is no square"),
+        (ggf("f5 z9"), "'z9' is not a square"),
     ],
 )
 def test_ggf_that_is_no_game_here(text, message):
@@ -479,7 +479,7 @@ def test_ways_of_numbering(text):
         ("1. f5 d6 4. c3 d3", "move number 4 stands before ply 3"),
         ("1. f5 d6 2. c3 1. d3", "move number 1 stands before ply 4"),
         ("1. f5 pa", "this pass is not forced"),
-        ("1. f5 Nf6", "'Nf6' is no move"),
+        ("1. f5 Nf6", "'Nf6' is not a move"),
         ("1. f5 d6 34-30 2. c3", "stands after the result"),
         ("1. f5 (d6", "does not end"),
     ],

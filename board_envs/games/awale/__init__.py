@@ -30,7 +30,7 @@ def make(pits: int = 6, seeds: int = 4, ruleset: str = "tamale") -> Game[State]:
     Args:
         pits: pits a side, 1 to 8 (eight bits a pit in a word); the source's 4-Awalé has 4.
         seeds: seeds a pit at the start, 1 or more; at most 127 in all (int8 observations). The 4-Awalé has 3.
-        ruleset: "tamale", the source's rules, or "abapa", those of OpenSpiel's `oware`; docs/rules.md tells both.
+        ruleset: "tamale", the source's rules, or "abapa", those of OpenSpiel's `oware`; see docs/rules.md.
 
     """
     name = "awale"

@@ -20,7 +20,7 @@ Configuration: TypeAlias = tuple[int, ...]
 
 
 def check(configuration: Sequence[int]) -> Configuration:
-    """Return the configuration as a tuple; ValueError says why it is none."""
+    """Return the configuration as a tuple; ValueError if it is malformed."""
     pits = tuple(int(seeds) for seeds in configuration)
     if len(pits) % 2 or not 2 <= len(pits) <= 2 * PITS_LIMIT:
         raise ValueError(f"a configuration has 2 to {2 * PITS_LIMIT} pits, an even number, not {len(pits)}")

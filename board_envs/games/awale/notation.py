@@ -31,7 +31,7 @@ class AwaleNotation:
         self._settle = make_settle(pits, seeds, ruleset)
 
     def position(self, configuration: Sequence[int], stores: tuple[int, int], seat: int) -> State:
-        """Return the state, nothing in its memory; where the rules end the game it is ended. Nothing is checked."""
+        """Return the state with an empty history, ended where the rules end it. Nothing is checked."""
         mine, other = row_of(configuration[: self.pits]), row_of(configuration[self.pits :])
         return self._settle(mine, other, *stores, seat, False, np.zeros((SPARE, 2), np.uint64), 0, 0, ZERO, ZERO)
 
@@ -77,7 +77,9 @@ class AwaleNotation:
         numbers = part.split(",")
         for number in numbers:
             if not (number.isascii() and number.isdigit() and len(number) <= 9):
-                raise PositionError(f"{text!r}: {number!r} is no number of seeds; write whole numbers, comma separated")
+                raise PositionError(
+                    f"{text!r}: {number!r} is not a number of seeds; write integers separated by commas"
+                )
         return [int(number) for number in numbers]
 
     def format(self, state: State) -> str:
@@ -103,7 +105,7 @@ class AwaleNotation:
             )
         if pit < 0 or pit % PITS_LIMIT >= self.pits:
             raise IllegalActionError(
-                f"{text!r} is no pit; the mover's pits are 0 to {self.pits - 1}, or {LETTERS[state.seat][0]} to "
+                f"{text!r} is not a pit; the mover's pits are 0 to {self.pits - 1}, or {LETTERS[state.seat][0]} to "
                 f"{LETTERS[state.seat][self.pits - 1]}"
             )
         return pit % PITS_LIMIT

@@ -48,7 +48,7 @@ SEEDS_LIMIT = 127
 """All seeds together: int8 observations, seven bits a pit."""
 PITS_LIMIT = 8
 SPARE = 32
-"""How many entries a fresh memory has room for."""
+"""Capacity of a new history."""
 
 _BYTE = np.uint64(255)
 _UNITS = np.uint64(0x0101010101010101)
@@ -69,7 +69,7 @@ _NTH = np.array(
 
 
 class State(NamedTuple):
-    """A position with the part of its game that a repetition can meet again.
+    """A position with the part of its game that a repetition can match.
 
     ``history[start:length]``, uint64 (capacity, 2), holds the configurations before this one since the last harvest
     (earlier ones had more seeds and cannot come back): the mover's row, in "abapa" with the mover in bit 7, and the
@@ -89,12 +89,12 @@ class State(NamedTuple):
     length: int
     marks0: Word
     """Of every live entry, the bit that its trace's highest six bits name (others may be set too): most positions are
-    told from all in the memory without a look at it."""
+    distinguished from the whole history without reading it."""
     marks1: Word
     """The same with the next six bits."""
 
     def __eq__(self, other: object) -> bool:
-        """Whether two states are the same position with the same live memory."""
+        """Whether two states are the same position with the same live history."""
         if not isinstance(other, State):
             return False
         return self[:7] == other[:7] and np.array_equal(memory(self), memory(other))
@@ -106,17 +106,17 @@ class State(NamedTuple):
         return hash(self[:7])
 
     def __reduce__(self) -> tuple[type[State], tuple[Any, ...]]:
-        """Pickle the live memory alone, so that equal states have equal pickles."""
+        """Pickle the live history alone, so that equal states have equal pickles."""
         return State, tuple(own(self))
 
 
 def memory(state: State) -> Words:
-    """Return the live entries of a state's memory, a view: uint64 (n, 2)."""
+    """Return the live entries of a state's history, a view: uint64 (n, 2)."""
     return state.history[state.start : state.length]
 
 
 def own(state: State, spare: int = SPARE) -> State:
-    """Return the state with its own copy of the live memory and room for `spare` more entries."""
+    """Return the state with its own copy of the live history and room for `spare` more entries."""
     live = state.length - state.start
     history = np.zeros((live + spare, 2), np.uint64)
     history[:live] = memory(state)
@@ -148,7 +148,7 @@ def gather(row: Word) -> Word:
 
 @jitable
 def trace(first: Word, second: Word) -> Word:
-    """Hash an entry of the memory; linear, so that a move adds a number to the trace."""
+    """Hash an entry of the history; linear, so that a move adds a number to the trace."""
     return add(multiply(first, _FIRST), multiply(second, _SECOND))
 
 
@@ -253,7 +253,7 @@ def make_table(pits: int) -> Words:
 def make_moves(pits: int, ruleset: str) -> Moves:
     """Return the moves for `pits` a side."""
     table = make_table(pits)
-    # A lap or more is told by its top bit; so is what reaches the other's row.
+    # The top bit marks a lap or more, and what reaches the other's row.
     more_than_a_lap = np.uint64(0x80 - (2 * pits - 1)) * _UNITS
     reaching = np.uint64(sum((0x80 - (pits - pit)) << (8 * pit) for pit in range(pits)))
     # Rows whose pits all reach the other's pit number k - 1; none does for k = 0.
@@ -495,7 +495,7 @@ def make_rules(pits: int, seeds: int, ruleset: str) -> Rules[State]:
         return state.store0 - state.store1
 
     def compiled_candidates(state: State, mine: Word, other: Word) -> Word:
-        # The position itself is met again as those in the memory are.
+        # The position itself can repeat, as those in the history can.
         seat = state.seat
         hashed = trace(entry(mine, seat), other)
         marks0, marks1 = state.marks0 | mark0(hashed), state.marks1 | mark1(hashed)
@@ -509,7 +509,7 @@ def make_rules(pits: int, seeds: int, ruleset: str) -> Rules[State]:
 
     @compiled_as(compiled_candidates)
     def candidates(state: State, mine: Word, other: Word) -> Word:
-        """Return the pits that may lead to a position of the memory, all those that do among them."""
+        """Return the pits that may repeat a position of the history, a superset of those that do."""
         seat = state.seat
         hashed = trace(entry(mine, seat), other)
         marks0, marks1 = int(state.marks0 | mark0(hashed)), int(state.marks1 | mark1(hashed))
@@ -605,7 +605,7 @@ def make_rules(pits: int, seeds: int, ruleset: str) -> Rules[State]:
             return False
         if not 0 <= state.start <= state.length <= state.history.shape[0]:
             return False
-        # The memory holds this game's boards, of as many seeds as are left now, and all of them are marked.
+        # The history holds this game's boards, with as many seeds as are left now, all of them marked.
         for k in range(state.start, state.length):
             first, other = state.history[k, 0], state.history[k, 1]
             hashed = trace(first, other)

@@ -142,7 +142,7 @@ def make_forms(game: Any) -> tuple[Form, ...]:
     # -- boards as people type them ------------------------------------------------------------------------------------
 
     def cells_of(text: str, count: int) -> str | None:
-        """Return `count` cells, blanks between them or not, as X, O and -; None if the text is none."""
+        """Return `count` cells, blanks between them or not, as X, O and -; None for any other text."""
         packed = "".join(text.split())
         for alphabet in _CELLS.values():
             if len(packed) == count and set(packed) <= set(alphabet):

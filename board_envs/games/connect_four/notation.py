@@ -73,7 +73,7 @@ class ConnectFourNotation:
                     if row + 1 < self.rows and lines[row + 1][column] == "-":
                         raise PositionError(f"{text!r}: the stone in column {column + 1}, row {row + 1} floats")
                 elif char != "-":
-                    raise PositionError(f"{text!r}: {char!r} is none of X, O and -")
+                    raise PositionError(f"{text!r}: {char!r} is not X, O or -")
         counts = popcount(stones[0]), popcount(stones[1])
         if counts[0] - counts[1] not in (0, 1):
             raise PositionError(
@@ -146,14 +146,14 @@ class ConnectFourNotation:
         elif len(text) == 1 and _LETTERS.fullmatch(text):
             column = ord(text.lower()) - ord("a") + 1
         if not 1 <= column <= self.columns:
-            raise IllegalActionError(f"{text!r} is no column; columns are 1 to {self.columns}")
+            raise IllegalActionError(f"{text!r} is not a column; columns are 1 to {self.columns}")
         return column - 1
 
     def _column_of(self, state: State, row: int, column: int) -> int:
         """Return the column of a cell; IllegalActionError if a stone does not fall there."""
         if not (row < self.rows and column < self.columns):
             raise IllegalActionError(
-                f"({row}, {column}) is no cell; rows are 0 to {self.rows - 1}, columns 0 to {self.columns - 1}"
+                f"({row}, {column}) is not a cell; rows are 0 to {self.rows - 1}, columns 0 to {self.columns - 1}"
             )
         height = len(self._columns([state.player_0, state.player_1])[column])
         if row != self.rows - 1 - height:

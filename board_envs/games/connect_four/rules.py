@@ -20,7 +20,7 @@ from board_envs.types import Int8, Rules, Words
 
 
 class State(NamedTuple):
-    """A position; `winner` and `seat` follow from the stones and are kept because they are asked for at every ply."""
+    """A position; `winner` and `seat` follow from the stones and are cached because every ply needs them."""
 
     player_0: np.uint64
     player_1: np.uint64
@@ -50,7 +50,7 @@ def make_has_line(rows: int, connect: int) -> Callable[[np.uint64], bool]:
             stones = stones & (stones >> np.uint64(step * (connect - length)))
         return bool(stones != ZERO)
 
-    # A line that spans 64 bits or more fits no board, and compiled shifts by so many bits are not defined.
+    # A line that spans 64 bits or more fits no board, and compiled shifts by 64 bits or more are undefined.
     steps = tuple(step for step in (1, height, height - 1, height + 1) if step * (connect - 1) < 64)
 
     def compiled_has_line(stones: np.uint64) -> bool:

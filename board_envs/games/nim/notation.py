@@ -55,16 +55,16 @@ class NimNotation:
         return f"{heap + 1}:{count}"
 
     def heap_and_count(self, action: int) -> tuple[int, int]:
-        """Return which heap (from 0) an action takes from, and how many; IllegalActionError if there is none."""
+        """Return which heap (from 0) an action takes from, and how many; IllegalActionError for an unknown action."""
         if not 0 <= action < self._bases[-1]:
             raise IllegalActionError(f"there is no action {action}; actions are 0 to {self._bases[-1] - 1}")
         heap = next(heap for heap, end in enumerate(self._bases[1:]) if action < end)
         return heap, action - self._bases[heap] + 1
 
     def action_of(self, heap: int, count: int) -> int:
-        """Return the action that takes `count` objects from `heap` (from 0); IllegalActionError if there is none.
+        """Return the action that takes `count` objects from `heap` (from 0); IllegalActionError if out of range.
 
-        Counts go up to the initial size; whether the heap still has as many is for `Rules.is_legal` to say.
+        Counts go up to the initial size; `Rules.is_legal` checks whether the heap still has as many.
         """
         if not 0 <= heap < len(self.heaps):
             raise IllegalActionError(f"there is no heap {heap + 1}; heaps are 1 to {len(self.heaps)}")
@@ -77,7 +77,7 @@ class NimNotation:
         pair = _TUPLE.fullmatch(text.strip())
         match = pair or _MOVE.fullmatch(text.strip())
         if not match:
-            raise IllegalActionError(f"{text!r} is no move; moves are heap:count, as in 2:3")
+            raise IllegalActionError(f"{text!r} is not a move; moves are heap:count, as in 2:3")
         heap, count = int(match[1]) - (0 if pair else 1), int(match[2])
         if 0 <= heap < len(self.heaps) and not 1 <= count <= self.sizes(state)[heap]:
             left = self.sizes(state)[heap]

@@ -1,4 +1,4 @@
-"""What the source asks of a Reversi board: captures, playable and frontier squares, score, code, grid.
+"""The source's functions on a Reversi board: captures, playable and frontier squares, score, code, grid.
 
 Source: the problem "Jeu de reversi" (EPITA 2024, Sciences du numérique). A square is (row, column), both from 0,
 rows from the top; a grid p is indexed the same way, 1 where black stands, -1 where white does, 0 where nothing stands.
@@ -49,7 +49,7 @@ def square_of(name: str, size: int = 8) -> tuple[int, int]:
     letters, digits = "abcdefgh"[:size], "12345678"[:size]
     text = name.strip().lower() if isinstance(name, str) else ""
     if len(text) != 2 or text[0] not in letters or text[1] not in digits:
-        raise ValueError(f"{name!r} is no square; squares are a1 to {letters[-1]}{digits[-1]}")
+        raise ValueError(f"{name!r} is not a square; squares are a1 to {letters[-1]}{digits[-1]}")
     return digits.index(text[1]), letters.index(text[0])
 
 
@@ -113,7 +113,7 @@ def frontier_squares(state: State, size: int = 8) -> list[tuple[int, int]]:
 def check_scoring(rule: str) -> str:
     """Return the name of a scoring rule; ValueError lists both."""
     if rule not in SCORING_RULES:
-        raise ValueError(f"there is no scoring rule {rule!r}; there are: {', '.join(SCORING_RULES)}")
+        raise ValueError(f"unknown scoring rule {rule!r}; known rules: {', '.join(SCORING_RULES)}")
     return rule
 
 
@@ -232,7 +232,7 @@ def decode_grid(code: int, size: int = 8) -> NDArray[np.int8]:
     """
     cells = size * size
     if isinstance(code, bool) or not isinstance(code, (int, np.integer)) or not 0 <= code < 3**cells:
-        raise PositionError(f"{code!r} is no code of a {size} x {size} board: an integer from 0 to 3^{cells} - 1")
+        raise PositionError(f"{code!r} is not a code of a {size} x {size} board: an integer from 0 to 3^{cells} - 1")
     rest, values = int(code), []
     for _ in range(cells):
         rest, digit = divmod(rest, 3)

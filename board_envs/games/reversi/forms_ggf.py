@@ -3,7 +3,7 @@
 ``(;GM[Othello]PC[...]DT[...]PB[...]PW[...]RE[+4.000]TI[05:00//02:00]TY[8]BO[8 ... *]B[f5/0.6/1.2]W[d6//0.5]...;)``: a
 move may carry an evaluation and a time, PA is a pass, BO the start with * for black and O for white. RE is black's
 result, with :r for a resignation, :t for a time-out, :s for a score agreed upon. TY is the size, with s (synchro: two
-games at once, which a line that begins with their number keeps together), r and a number (random start of so many
+games at once, which a line that begins with their number keeps together), r and a number (random start with that many
 discs), k (komi) and a (anti: fewer discs win).
 """
 
@@ -35,7 +35,7 @@ HEADERS = {
 """Properties that an Item's headers keep under a name of their own; any other keeps its own name."""
 
 _HEAD = 2000
-"""Characters of a text that tell which form it is."""
+"""Leading characters that identify the form."""
 _BEGIN = re.compile(r"(?:(?<![^\s)])([0-9]{1,9})[ \t]*)?\(;")
 _GAME = re.compile(r"\(;((?:\s*[A-Za-z]+\s*\[[^\]]*\])*)\s*(?:;\s*)?\)")
 _PROPERTY = re.compile(r"([A-Za-z]+)\s*\[([^\]]*)\]")
@@ -66,7 +66,7 @@ def ggf_form(game: Any) -> Form:
         starts = [match.start() for match in re.finditer(r"\(;", text)]
         count = text[: starts[0]].strip() if starts else ""
         if not starts or (count and not (count.isascii() and count.isdigit())):
-            raise PositionError(f"no game in GGF: {text[:60]!r}")
+            raise PositionError(f"not a game in GGF: {text[:60]!r}")
         for line, piece in pieces(text, starts):
             yield read_game(piece, line)
         if count and int(count[:9]) != len(starts):

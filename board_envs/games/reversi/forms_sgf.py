@@ -257,7 +257,7 @@ def _unescaped(text: str) -> str:
 
 
 def _trees(text: str) -> Iterator[tuple[int, str]]:
-    """Cut after each tree's last parenthesis; brackets in values count for nothing."""
+    """Cut after each tree's last parenthesis; brackets in values are ignored."""
     starts, depth = [0], 0
     for match in _SYMBOL.finditer(text):
         depth += {"(": 1, ")": -1}.get(match[0], 0)

@@ -37,7 +37,7 @@ _BLACK, _WHITE, _ENDS = "Black", "White", "Termination"
 
 
 def text_forms(game: Any) -> tuple[Form, Form]:
-    """Return the forms of PGN-like games and of numbered moves, which `board_envs.forms` tells apart from others."""
+    """Return the forms of PGN-like games and of numbered moves, which `board_envs.forms` distinguishes from others."""
     size = game.parameters["size"]
     usual = game.initial_state()
     pgn, numbered = common_forms(game, _BLACK, _WHITE)
@@ -122,7 +122,7 @@ def _read_body(text: str, start: State, size: int, passes: int = 0) -> tuple[Rep
             continue
         match = _WORD.match(text, at)
         if match is None:
-            raise PositionError(f"{text[at : at + 12]!r} is no move, number or result of a game")
+            raise PositionError(f"{text[at : at + 12]!r} is not a move, a number or a result")
         at = match.end()
         if match["line"]:
             depth += 1 if match["line"] == "(" else -1
@@ -183,7 +183,7 @@ def _result(text: str) -> Result | None:
 
 
 def _score_text(item: Item, size: int) -> str:
-    """Write a result as black's discs and white's, empty squares counted for the winner where the item says so."""
+    """Write a result as black's discs and white's, empty squares counted for the winner if the item does so."""
     result = result_of(item, size)
     if result is None:
         return "*"

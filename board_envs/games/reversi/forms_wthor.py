@@ -44,7 +44,7 @@ def wthor_form(game: Any) -> Form:
             yield _item(game, header, one, names, number)
 
     def read(text: str) -> Iterable[Item]:
-        raise PositionError(f"WTHOR files are no text: {text[:40]!r}")
+        raise PositionError(f"WTHOR files are binary, not text: {text[:40]!r}")
 
     return Form(
         "wthor",
@@ -119,7 +119,7 @@ def _item(
         players=(black, white),
         line=number,
     )
-    headers = {name: value for name, value in item.headers.items() if name != "Result"}  # BlackScore says it
+    headers = {name: value for name, value in item.headers.items() if name != "Result"}  # BlackScore holds it
     margin = item.margin
     if margin not in (None, 0) and not item.state.moves and margin != game.margin(item.state):
         empty = 64 - popcount(item.state.black | item.state.white)
@@ -131,7 +131,7 @@ def write_file(items: Sequence[Item]) -> dict[str, bytes]:
     """Return the bytes of a .wtb file, and of .jou and .trn files if the items have names and no numbers.
 
     Raises:
-        PositionError: the items are of several files or years, or one of them is none of 8 x 8 from the usual start.
+        PositionError: the items are of several files or years, or one of them is not on 8 x 8 from the usual start.
 
     """
     numbered = [all(name in item.headers for name in _NUMBERS) for item in items]

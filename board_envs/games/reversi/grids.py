@@ -2,8 +2,8 @@
 
 Source: the problem "Jeu de reversi" (EPITA 2024). p[i][j] is 1 where black stands, -1 where white does, 0 where nothing
 stands; i is the row from the top, j the column, both from 0; a player is 1 (black) or -1 (white). Grids are 4, 6 or 8
-wide and need not be reachable; nothing here changes the grid that it is given. PositionError says what is no grid,
-ValueError what is no player or square.
+wide and need not be reachable; nothing here changes the grid that it is given. PositionError reports a bad grid,
+ValueError a bad player or square.
 
 `board` has the same functions for states, which know who is to move.
 """

@@ -47,7 +47,7 @@ class ReversiNotation:
             raise PositionError(f"{text!r}: expected {cells} characters and the side to move, not {len(board)}")
         foreign = sorted(set(board) - set("XO-"))
         if foreign:
-            raise PositionError(f"{text!r}: {foreign[0]!r} is none of X, O and -")
+            raise PositionError(f"{text!r}: {foreign[0]!r} is not X, O or -")
         if side not in ("X", "O"):
             raise PositionError(f"{text!r}: the side to move, X or O after a space, is {side!r}")
         words = [
@@ -75,7 +75,7 @@ class ReversiNotation:
         """Read a square in either convention, with the passes that the move forces, if they are named."""
         match = _MOVE.fullmatch(text.strip().lower())
         if match is None:
-            raise IllegalActionError(f"{text!r} is no move; moves are squares like d3 or (2, 3)")
+            raise IllegalActionError(f"{text!r} is not a move; moves are squares like d3 or (2, 3)")
         square, passes = match[1], len(_PASSES.findall(match[2]))
         try:
             row, column = self._row_and_column(square)
@@ -94,7 +94,7 @@ class ReversiNotation:
             return square_of(second + first.lstrip("0"), self.size)
         row, column = int(first), int(second)
         if not (row < self.size and column < self.size):
-            raise ValueError(f"{square!r} is no square; rows and columns are 0 to {self.size - 1}")
+            raise ValueError(f"{square!r} is not a square; rows and columns are 0 to {self.size - 1}")
         return row, column
 
     def _check_passes(self, state: State, action: int, text: str, passes: int) -> None:

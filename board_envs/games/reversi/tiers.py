@@ -1,7 +1,7 @@
 """Reversi's two move functions in several compiled forms; the best one for the processor is chosen when first used.
 
-- "vector": all eight directions at once in vector registers. The code is plain vector arithmetic, which LLVM turns into
-  whatever there is; it pays from AVX2 up, most with AVX-512, whose rotations and leading-zero counts it asks for.
+- "vector": all eight directions at once in vector registers. The code is plain vector arithmetic, which LLVM lowers to
+  the available instructions; it pays from AVX2 up, most with AVX-512 for its rotations and leading-zero counts.
 - "bmi2": pext gathers the four lines through a square into indices of small tables, pdep scatters the flips.
 - "portable": word arithmetic only.
 
@@ -68,7 +68,7 @@ def make_tier(name: str | None = None) -> Tier:
     if name is None:
         name = names[0]
     if name not in names:
-        raise ValueError(f"there is no tier {name!r} on this machine; there are: {', '.join(names)}")
+        raise ValueError(f"unknown or unsupported tier {name!r}; tiers on this machine: {', '.join(names)}")
     if name == "vector":
         select = select_bit_pdep if "bmi2" in names else select_bit_portable
         return Tier(legal_moves_vector, flipped_vector, select)
@@ -314,13 +314,13 @@ def _select_bit_pdep(word: np.uint64, k: int) -> int:
 
 @compiled_as(_select_bit_pdep)
 def select_bit_pdep(word: np.uint64, k: int) -> int:
-    """Index of the k-th set bit from below, counted from 0; there must be so many."""
+    """Index of the k-th set bit from below, counted from 0; at least k + 1 bits must be set."""
     return select_bit_portable(word, k)
 
 
 @jitable
 def select_bit_portable(word: np.uint64, k: int) -> int:
-    """Index of the k-th set bit from below, counted from 0; there must be so many."""
+    """Index of the k-th set bit from below, counted from 0; at least k + 1 bits must be set."""
     for _ in range(k):
         word = word & (word - np.uint64(1))
     return lowest(word)

@@ -1,4 +1,4 @@
-"""A game as outside forms tell it: plies with the passes between them, and a claimed result."""
+"""A game as outside forms record it: plies with the passes between them, and a claimed result."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def position_after_pass(black: int, white: int, seat: int, size: int) -> tuple[S
 
 
 def must_pass(seat: int) -> str:
-    """Say that the side named must pass."""
+    """Return a remark that the side named must pass."""
     return f"{SIDES[seat]} must pass"
 
 
@@ -168,7 +168,7 @@ _RESULT = re.compile(rf"(?:(draw)|([BW])(?:\+([0-9]+(?:\.[0-9]+)?))?)(?: ({'|'.j
 
 
 class Result(NamedTuple):
-    """What a text says of a game's end.
+    """A game's result as a text states it.
 
     Attributes:
         winner: 0 (black), 1 (white), 2 for a draw.

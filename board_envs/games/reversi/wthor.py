@@ -9,8 +9,8 @@ score and black's theoretical score (discs, empty squares to the winner, 32 for 
 10 * row + column, both from 1, 0 after the last; passes are not stored. A player's name has 20 bytes, a tournament's
 26, each ended by a zero byte, in Latin-1.
 
-The functions read and write the bytes and nothing else: what is read is written again byte for byte, squares that are
-none and bytes behind the end of a game or name among them.
+The functions read and write the bytes and nothing else: what is read is written again byte for byte, invalid
+squares and bytes behind the end of a game or name among them.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def read_games(data: bytes) -> tuple[WthorHeader, list[WthorGame]]:
     """Read a file of games (.wtb).
 
     Raises:
-        PositionError: the file is none of 8 x 8 games, or not as long as its header says.
+        PositionError: the file is not of 8 x 8 games, or not as long as its header says.
 
     """
     header = _header(data)
@@ -139,7 +139,7 @@ def square_bytes(actions: tuple[int, ...], rest: bytes = b"") -> bytes:
 
 def _header(data: bytes) -> WthorHeader:
     if len(data) < _HEADER.size:
-        raise PositionError(f"no WTHOR file: it has {len(data)} bytes and the header alone {_HEADER.size}")
+        raise PositionError(f"not a WTHOR file: it has {len(data)} bytes and the header alone {_HEADER.size}")
     return WthorHeader(*_HEADER.unpack_from(data))
 
 

@@ -99,7 +99,7 @@ class HexNotation:
         if self.swap and move == "swap":
             return self.size * self.size
         if not _MOVE.fullmatch(move) or move == "swap":
-            raise IllegalActionError(f"{text!r} is no move; moves are cells from a1 to {self._last}")
+            raise IllegalActionError(f"{text!r} is not a move; moves are cells from a1 to {self._last}")
         column, row = ord(move[0]) - ord("a"), int(move[1:]) - 1
         if not (column < self.size and 0 <= row < self.size):
             raise IllegalActionError(f"{text!r} is not on the board; cells are a1 to {self._last}")
