@@ -76,7 +76,7 @@ def test_the_head_of_a_book_is_under_its_checksum(tmp_path, change):
         ({"rows": 6, "columns": 7, "connect": 4, "plies": 0}, "has 5 scores; 1 positions"),
         ({"rows": 10**6, "columns": 10**6, "connect": 4, "plies": 1}, "rows"),
         ({"rows": -1, "columns": 7, "connect": 4, "plies": 1}, "rows"),
-        ({"rows": 6, "columns": 7, "connect": 4, "plies": 17}, "make no sense"),
+        ({"rows": 6, "columns": 7, "connect": 4, "plies": 17}, "invalid header"),
     ],
 )
 def test_a_head_with_a_right_checksum_cannot_ask_for_more_than_the_file_holds(tmp_path, facts, message):
