@@ -23,11 +23,11 @@ HOST = "127.0.0.1"
 
 def build(target: Path, *, execute: bool, name: str | None, versions: list[str]) -> int:
     """Run Sphinx; returns its exit status."""
-    told = [[version, f"../{version}/"] for version in versions]
+    switch = [[version, f"../{version}/"] for version in versions]
     environment = {
         **os.environ,
         "BOARD_ENVS_NOTEBOOKS": "force" if execute else "off",
-        "BOARD_ENVS_DOCS_VERSIONS": json.dumps(told),
+        "BOARD_ENVS_DOCS_VERSIONS": json.dumps(switch),
     }
     # -E reads every page again: pages that Sphinx has kept from another build warn of nothing.
     if name is not None:

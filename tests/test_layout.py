@@ -14,7 +14,7 @@ MODULES = {
 
 
 def imports_of(module):
-    """Yield the modules of ours that a module imports, anywhere in its code."""
+    """Yield the project's modules that a module imports, anywhere in its code."""
     for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names if name.name in MODULES)

@@ -54,7 +54,7 @@ class State(NamedTuple):
 
 
 def make_rules(objects):
-    """Return the rules for a heap of so many objects."""
+    """Return the rules for a heap of this many objects."""
 
     @jitable
     def initial():

@@ -19,7 +19,7 @@ import time
 import gymnasium
 import numpy as np
 
-import board_envs  # enters the games into the registry
+import board_envs  # registers the games
 
 ROWS = 1024
 envs = gymnasium.make_vec(

@@ -57,7 +57,7 @@ print("given away:", info["regret"])
 # %% [markdown]
 # ## An agent
 #
-# Agents are named by a short text. `analyse` tells what a search thinks of every move.
+# Agents are named by a short text. `analyse` returns the value of every move by a search.
 
 # %%
 agent = make_agent("alpha-beta:depth=4", game)

@@ -52,7 +52,7 @@ assert judged["alpha-beta:depth=4"].total.share_optimal > judged["random"].total
 # ## A report
 #
 # `board-envs tournament ... --records games.jsonl` keeps games in a file, and `board-envs report` makes a page of figures of it
-# (extra `records`); the [arena's page](../arena.md) tells what the numbers mean.
+# (extra `records`); the [arena's page](../arena.md) explains the numbers.
 
 # %%
 with tempfile.TemporaryDirectory() as folder:

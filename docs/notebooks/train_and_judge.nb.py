@@ -20,7 +20,7 @@ from collections import defaultdict
 import gymnasium
 import numpy as np
 
-import board_envs  # enters the games into the registry
+import board_envs  # registers the games
 from board_agents import make_oracle
 from board_envs import make_game
 

@@ -1,4 +1,4 @@
-"""The Reversi player: levels, exactness, limits, what it tells of a position."""
+"""The Reversi player: levels, exactness, limits, its analysis of a position."""
 
 import pytest
 

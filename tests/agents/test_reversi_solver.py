@@ -37,7 +37,7 @@ def position(game, record):
 
 
 def random_states(game, count, seed, empties):
-    """Positions of random games with at most so many empty squares, finished ones among them."""
+    """Positions of random games with at most `empties` empty squares, finished ones among them."""
     chance = random.Random(seed)
     found = []
     while len(found) < count:

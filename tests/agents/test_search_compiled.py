@@ -51,7 +51,7 @@ def test_values_and_choices_are_those_of_the_interpreted_search(game):
             expected, cut, every = plain.analyse(state), fast.analyse(state), full.analyse(state)
             assert identify(state) == before
             assert (cut.value, cut.action) == (expected.value, expected.action) == (every.value, every.action)
-            # What the table or the windows leave as bounds is never told as a value.
+            # What the table or the windows leave as bounds is never reported as a value.
             assert all(every.values[action] == value for action, value in cut.values.items())
             if index % 5 == 0:
                 reference = MinimaxAgent(game, depth=depth, compiled=False).analyse(state)

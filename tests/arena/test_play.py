@@ -64,7 +64,7 @@ def test_a_full_column_is_an_illegal_move():
 
 
 class Programmed:
-    """An agent that raises what it is told to."""
+    """An agent that raises the given error."""
 
     closed = 0
 

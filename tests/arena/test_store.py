@@ -216,7 +216,7 @@ def test_analysed_positions_answer_the_source_questions(url):
 
 
 def test_an_analyst_sees_the_position_with_its_mover(url):
-    """Evaluations are player_0's, whoever moves: at Nim the exact one tells who wins."""
+    """Evaluations are player_0's, whoever moves: at Nim the exact one gives the winner."""
     with Store(url) as store:
         store.add(some_records(GAMES[0], games=4), "run")
         store.add_analyses(make_oracle, "closed form")

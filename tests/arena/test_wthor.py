@@ -109,7 +109,7 @@ def test_other_and_cut_files_are_refused(file, data, message):
 
 
 def test_records_keep_a_file_byte_for_byte(file, tmp_path):
-    """Through records in a file of ours and back, unfinished games and wrong scores among them."""
+    """To the project's records and back, unfinished games and wrong scores among them."""
     moves, black = random_moves(1)
     source = file(wthor([(moves, black), (moves[:20], 40), (moves, black + 1), random_moves(5)]))
     kept, target = str(tmp_path / "kept.jsonl"), tmp_path / "again.wtb"

@@ -1,4 +1,4 @@
-"""Whatever writes a file leaves one that is none of ours as it is."""
+"""Commands that write files leave foreign files unchanged."""
 
 import json
 import sqlite3

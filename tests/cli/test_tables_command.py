@@ -1,4 +1,4 @@
-"""Books of Connect Four from the command line: what is in the way is told in one line and stays as it is."""
+"""Books of Connect Four from the command line: an obstacle is reported in one line and stays unchanged."""
 
 import pytest
 

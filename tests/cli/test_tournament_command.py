@@ -105,7 +105,7 @@ def test_a_run_continues_from_its_records(run, tmp_path):
         (["nim", "-a", "random,greedy", "--records", "/nonexistent/folder/file"], "/nonexistent/folder/file"),
     ],
 )
-def test_a_mistake_is_told_in_one_line_with_code_2(run, arguments, told):
+def test_a_usage_error_prints_one_line_and_exits_with_2(run, arguments, told):
     code, out, err = run("tournament", *arguments)
     assert code == 2
     assert out == ""

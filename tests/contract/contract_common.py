@@ -43,7 +43,7 @@ class recording:  # noqa: N801  # used like a function
 
 
 def play_random(env, seed, reset=True):
-    """Play an AEC game to its end with actions drawn from a seed; returns everything that was told."""
+    """Play an AEC game to its end with actions drawn from a seed; returns all outputs."""
     stream = Stream.seeded(seed)
     if reset:
         env.reset(seed=seed)
@@ -61,7 +61,7 @@ def play_random(env, seed, reset=True):
 
 
 def play_single(env, seed, steps=200, reset=True):
-    """Play a Gymnasium environment to the end of an episode; returns everything that was told."""
+    """Play a Gymnasium environment to the end of an episode; returns all outputs."""
     stream = Stream.seeded(seed)
     told = []
     if reset:

@@ -1,4 +1,4 @@
-"""Compiling: told on a terminal, once, and only when something is compiled."""
+"""Compiling is announced on a terminal, once, and only when something is compiled."""
 
 import os
 import pty

@@ -1,4 +1,4 @@
-"""What holds for all forms of all games: examples read, what is written reads again, damage is told, nothing else."""
+"""Every form of every game: examples read, written text reads again, damage is reported."""
 
 import re
 from dataclasses import replace

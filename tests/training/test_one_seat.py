@@ -23,7 +23,7 @@ def follow(column):
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_the_reward_is_the_learners_own(seat):
-    # Both stack a column of their own: who begins is first to four, and the loser is told on the step that lost.
+    # Both stack a column of their own: who begins is first to four, and the loser is rewarded on the step that lost.
     env = gymnasium.make("board_envs/ConnectFour-v0", opponent=follow(6), seat=seat)
     env.reset(seed=0)
     rewards, over = [], False
