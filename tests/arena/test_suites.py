@@ -226,7 +226,7 @@ def test_evaluate_on_own_games(capsys):
     [
         (["evaluate", "nim", "nobody"], "unknown agent 'nobody'"),
         (["evaluate", "chess", "random"], "unknown game 'chess'"),
-        (["evaluate", "nim", ""], "piece 1 of '' is empty"),
+        (["evaluate", "nim", ""], "part 1 of '' is empty"),
         (["evaluate", "nim", "random", "--repeats", "0"], "--repeats must be 1 or more"),
         (["evaluate", "nim", "random", "--seed", "-1"], "seed must be"),
         (["evaluate", "connect-four", "random", "-p", "rows=4", "--on", "suite"], "no published suite"),

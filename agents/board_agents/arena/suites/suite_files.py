@@ -116,7 +116,7 @@ class Suite:
             known = header["format"], header["unit"], header["recipe"], header["sha256"]
             game = make_game(header["game"], **parameters)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise SuiteError(f"{name}: not a suite (no header)") from error
+            raise SuiteError(f"{name}: no header of a suite") from error
         if known[0] != FORMAT:
             raise SuiteError(f"{name}: format {known[0]!r}; this version reads {FORMAT!r}")
         suite = cls(game, known[1], known[2], tuple(map(SuitePosition.from_line, lines)))
