@@ -418,7 +418,7 @@ def make_playout(game: Game[Any]) -> Kernel[Any, int]:
     def playout(
         words: Words, memory: Words, keys: Words, counters: Words, told: NDArray[np.int64], longest: int, begin: int
     ) -> int:
-        """Play from row `begin` on; `told` int64 (3, B): winner, margin, plies so far.
+        """Play from row `begin` on; `told` receives int64 (3, B): winner, margin, plies so far.
 
         Returns the number of rows when all are done, a row whose history is full, or -1 - row for an endless game.
         """

@@ -216,4 +216,4 @@ for standing in result.standings:
     print(standing.name, standing.total)
 
 # %% [markdown]
-# A package declares the entry point `board_envs.games` instead of calling `add_game`, and is then a game like ours everywhere.
+# A package declares the entry point `board_envs.games` instead of calling `add_game`, and is then a full game everywhere.
