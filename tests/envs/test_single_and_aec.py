@@ -179,7 +179,7 @@ def test_starts(name, options):
         ("connect-four", {"position": 3}, PositionError, "text"),
         ("connect-four", {"state": "4453"}, PositionError, "State"),
         ("connect-four", {"position": "x", "moves": "1"}, ValueError, "exclude"),
-        ("connect-four", {"positon": "x"}, ValueError, "positon.*there are: position, moves, state"),
+        ("connect-four", {"positon": "x"}, ValueError, "positon.*known options: position, moves, state"),
         ("nim", {"position": "0,0,0"}, PositionError, "over"),
         ("nim", {"position": "9,0,0"}, PositionError, "9"),
         ("awale", {"position": "9,9,9,9,9,9,9,9,9,9,9,9"}, PositionError, "seed"),

@@ -189,7 +189,7 @@ def test_starts_for_all_and_for_each():
         ({"positions": ["1", "2"]}, ValueError, "3 entries"),
         ({"positions": ["x", None, None]}, PositionError, "x"),
         ({"position": "x", "positions": [None] * 3}, ValueError, "exclude"),
-        ({"positoin": "x"}, ValueError, "there are: position, moves, state, reset_mask, positions, states"),
+        ({"positoin": "x"}, ValueError, "known options: position, moves, state, reset_mask, positions, states"),
         ({"reset_mask": np.zeros(3, np.bool_)}, ValueError, "names no row"),
         ({"reset_mask": [True, True, True]}, ValueError, "bool array"),
         ({"reset_mask": np.ones(2, np.bool_)}, ValueError, "bool array"),

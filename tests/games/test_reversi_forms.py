@@ -150,7 +150,7 @@ def test_suites_of_positions_in_json():
     for bad in ("NaN", "1e999", "true", "65"):
         assert "no number of discs" in error(f'{{"board": "{BOARD}", "side": "X", "score_raw": {bad}}}')
     assert "'board' and 'side'" in error('{"board": "X"}')
-    assert "no JSON" in error('{"board": ')
+    assert "not valid JSON" in error('{"board": ')
 
 
 # -- boards -----------------------------------------------------------------------------------------------------------
