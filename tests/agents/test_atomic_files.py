@@ -146,7 +146,7 @@ def test_reading_ends(tmp_path):
     path.write_bytes(b"x" * 100)
     assert read_bytes(path) == b"x" * 100
     assert read_bytes(path, most=100) == b"x" * 100
-    with pytest.raises(OSError, match=r"more than 99 bytes: '.*/a'"):
+    with pytest.raises(OSError, match=r"larger than 99 bytes: '.*/a'"):
         read_bytes(path, most=99)
     with pytest.raises(IsADirectoryError):
         read_bytes(tmp_path)

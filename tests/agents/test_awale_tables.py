@@ -129,7 +129,12 @@ def test_the_checks_see_single_errors(four):
 
 
 def test_sizes_that_are_not_offered():
-    for pits, total, why in ((0, 3, "pits"), (9, 3, "pits"), (4, -1, "total"), (6, 40, "more than a rank of 32 bits")):
+    for pits, total, why in (
+        (0, 3, "pits"),
+        (9, 3, "pits"),
+        (4, -1, "total"),
+        (6, 40, "more than a 32-bit rank can address"),
+    ):
         with pytest.raises(ValueError, match=why):
             Tables.solve(pits, total)
 

@@ -201,7 +201,8 @@ def test_every_cut_of_a_file_goes_on(tmp_path):
         assert found == records[: len(found)]
         for record in records[len(found) :]:
             file.append(record)
-        assert path.read_bytes() == whole
+        # A file that lacks only its last newline holds every record, so nothing is written to it.
+        assert path.read_bytes() == (whole[:-1] if cut == len(whole) - 1 else whole)
 
 
 def test_two_first_writers_of_one_database(tmp_path):
