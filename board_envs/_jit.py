@@ -385,7 +385,11 @@ class Kernel(Generic[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Compile (once) and run."""
-        return cast(R, self.dispatcher(*args, **kwargs))
+        dispatcher = self._dispatcher
+        if dispatcher is None:
+            dispatcher = self.dispatcher
+        result: R = dispatcher(*args, **kwargs)
+        return result
 
 
 def kernel(function: Callable[P, R]) -> Kernel[P, R]:

@@ -93,7 +93,9 @@ class Rules(Generic[S]):
         margin: (state) -> player_0's points minus player_1's so far, in the game's unit.
         observe: (state, seat, out int8 (observation shape)) -> None; every entry written.
         pack: (state, out uint64 (words,)) -> None; the state without the entries of its history.
-        unpack: (words uint64 (words,), memory uint64 (capacity, 2)) -> State; `memory` is used, not copied.
+        unpack: (words uint64 (words,), memory uint64 (capacity, 2)) -> State; `memory` is used, not copied. The words
+            may be any at all: what the other functions make of such a state is free, but compiled code does not check
+            indices, so all that they use as one must stay within its array (masked or cut off here).
         words: how many words `pack` writes.
         has_memory: whether a state carries earlier configurations of its game.
         memory_words: how many of the last packed words only say which entries of the history are the state's (0 without
@@ -103,8 +105,8 @@ class Rules(Generic[S]):
         step_with_room: with a history, `step` for callers that have made sure of room: it makes no new array,
             so that compiled code need not count references to one.
         compact: with a history, (state) -> the same state, its live entries moved in place to the front of the array.
-        is_sound: (state) -> whether the other functions may be called: what is unpacked from any words at all may lead
-            them outside their arrays. None: no words do; nothing is checked.
+        is_sound: (state) -> whether a state that was unpacked can be a position. It is asked where states come from
+            outside, not at each step. None: all are.
 
     """
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ from board_envs.envs.threads import Threads
 from board_envs.game import Game, Symmetry
 from board_envs.random import Stream
 from board_envs.types import IllegalActionError, Int8, PositionError, Words
+
+_WORD = np.dtype(np.uint64)
 
 
 class States(NamedTuple):
@@ -45,8 +47,9 @@ class Playouts(NamedTuple):
 class Batch:
     """A game's functions over many states at once.
 
-    Every function that takes `States` checks them: ValueError names a wrong shape or dtype, PositionError the first row
-    that is no state of this game.
+    Every function that takes `States` checks shapes and dtypes; a ValueError names what is wrong. The words' values are
+    not checked at each call, which would take about as long as a step: words that are no state give meaningless
+    results, but never touch memory outside the arrays. `check` checks states that come from elsewhere.
 
     Args:
         game: what is played.
@@ -59,6 +62,7 @@ class Batch:
     def __init__(self, game: Game[Any]) -> None:
         require_numba("the batch API")
         self.game = game
+        self._words, self._has_memory = game.rules.words, game.rules.has_memory
 
     def initial(self, count: int) -> States:
         """Return `count` initial states."""
@@ -81,13 +85,20 @@ class Batch:
             self.game.rules.pack(state, words[row])
             if memory.shape[1]:
                 memory[row, : entries[row].shape[0]] = entries[row]
-        return self._checked(States(words, memory))
+        return self.check(States(words, memory))
+
+    def check(self, states: States) -> States:
+        """Return the states, in arrays of one piece, if all can be positions of the game; PositionError names a row."""
+        checked = self._checked(states)
+        check_rows(self.game, *checked)
+        return checked
 
     def unpack(self, states: States, row: int) -> Any:
-        """Return one row as the game's own state; IndexError if there is no such row."""
+        """Return one row as the game's own state; IndexError if there is no such row, PositionError if it is none."""
         words, memory = self._checked(states)
         if not 0 <= operator.index(row) < words.shape[0]:
             raise IndexError(f"there is no row {row}; rows are 0 to {words.shape[0] - 1}")
+        check_rows(self.game, words, memory, [row])
         return unpack(self.game, words, memory, row)
 
     def legal(self, states: States) -> Int8:
@@ -119,7 +130,7 @@ class Batch:
         after = self._with_room(states)
         row = kernels.make_step(self.game)(given.astype(np.int64), *after, self.game.num_actions)
         if row >= 0:
-            reason = self.game.explain_illegal(unpack(self.game, *states, row), int(given[row]))
+            reason = self.game.explain_illegal(self.unpack(states, row), int(given[row]))
             raise IllegalActionError(f"row {row}: {reason}")
         return after
 
@@ -168,6 +179,20 @@ class Batch:
         if not isinstance(states, tuple) or len(states) != 2:
             raise ValueError(f"a batch of states is States(words, memory), not {states!r}")
         words, memory = states
+        if not isinstance(words, np.ndarray) or not isinstance(memory, np.ndarray):
+            self._refuse(words, memory)
+        shape, entries = words.shape, memory.shape
+        if (
+            words.dtype != _WORD or memory.dtype != _WORD or len(shape) != 2 or shape[1] != self._words
+            or len(entries) != 3 or entries[0] != shape[0] or entries[2] != 2 or (entries[1] > 0) != self._has_memory
+        ):  # fmt: skip
+            self._refuse(words, memory)
+        if words.flags.c_contiguous and memory.flags.c_contiguous:
+            return states
+        return States(np.ascontiguousarray(words), np.ascontiguousarray(memory))
+
+    def _refuse(self, words: Any, memory: Any) -> NoReturn:
+        """ValueError says why these are not the words and memory of a batch."""
         rules = self.game.rules
         for name, array, shape in (("words", words, (rules.words,)), ("memory", memory, (None, 2))):
             fits = isinstance(array, np.ndarray) and array.dtype == np.uint64 and array.ndim == 1 + len(shape)
@@ -175,23 +200,21 @@ class Batch:
                 wanted = ", ".join(["B", *("any" if size is None else str(size) for size in shape)])
                 given = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else repr(array)
                 raise ValueError(f"the {name} of a batch of {self.game!r} are uint64 ({wanted}), not {given}")
-        if memory.shape[0] != words.shape[0] or (memory.shape[1] > 0) != rules.has_memory:
-            raise ValueError(
-                f"memory {memory.shape} does not go with words {words.shape} in {self.game!r}: as many rows, and "
-                f"{'room for entries' if rules.has_memory else 'no entries'}"
-            )
-        words, memory = np.ascontiguousarray(words), np.ascontiguousarray(memory)
-        check_rows(self.game, words, memory)
-        return States(words, memory)
+        raise ValueError(
+            f"memory {memory.shape} does not go with words {words.shape} in {self.game!r}: as many rows, and "
+            f"{'room for entries' if rules.has_memory else 'no entries'}"
+        )
 
     def _memory(self, count: int, capacity: int) -> Words:
         return np.zeros((count, capacity if self.game.rules.has_memory else 0, 2), np.uint64)
 
     def _with_room(self, states: States) -> States:
         """Return copies in which every history has room for a step."""
-        words, memory = states.words.copy(), states.memory.copy()
-        while not kernels.make_room(self.game)(words, memory):
-            memory = kernels.longer(memory, 2 * memory.shape[1])
+        words, memory = states
+        words, memory = words.copy(), memory.copy()
+        if self._has_memory:
+            while not kernels.make_room(self.game)(words, memory):
+                memory = kernels.longer(memory, 2 * memory.shape[1])
         return States(words, memory)
 
 
@@ -287,13 +310,17 @@ def read_actions(actions: Any, count: int) -> NDArray[Any]:
     return given
 
 
-def check_rows(game: Game[Any], words: Words, memory: Words) -> None:
-    """PositionError names the first packed state that the rules find invalid."""
+def check_rows(game: Game[Any], words: Words, memory: Words, rows: Sequence[int] | None = None) -> None:
+    """PositionError names the first packed state, of `rows` or all, that the rules find invalid."""
     if game.rules.is_sound is None:
         return
-    row = kernels.make_find_unsound(game)(words, memory)
-    if row >= 0:
-        raise PositionError(f"row {row} is no state of {game!r}: words {words[row].tolist()}")
+    if rows is None:
+        found = kernels.make_find_unsound(game)(words, memory)
+    else:
+        found = kernels.make_find_unsound(game)(words[rows], memory[rows])
+        found = rows[found] if found >= 0 else -1
+    if found >= 0:
+        raise PositionError(f"row {found} is no state of {game!r}: words {words[found].tolist()}")
 
 
 def unpack(game: Game[Any], words: Words, memory: Words, row: int) -> Any:

@@ -1,6 +1,9 @@
 """What environments refuse, and that a refusal leaves nothing half done: scalar, vectorised and batched."""
 
 import copy
+import os
+import subprocess
+import sys
 
 import gymnasium
 import numpy as np
@@ -384,18 +387,24 @@ def test_batches_are_checked(name):
         (None, "is States"), ((words,), "is States"), (States(words.tolist(), memory), "are uint64"),
         (States(words.astype(np.int64), memory), "are uint64"), (States(words[:, :1], memory), "are uint64"),
         (States(words[0], memory), "are uint64"), (States(words, memory[:, :, 0]), "are uint64"),
-        (States(words, memory[:4]), "does not go with"), (States(wild, memory), "row 3 is no state"),
+        (States(words, memory[:4]), "does not go with"),
         (States(words, np.zeros((5, 0 if game.rules.has_memory else 40, 2), np.uint64)), "does not go with"),
     ]  # fmt: skip
     calls = [
         batch.legal, batch.observe, batch.status, lambda s: batch.random_actions(s, Stream.seeded(0)),
-        lambda s: batch.step(s, first), lambda s: batch.playout(s, 0), lambda s: batch.unpack(s, 0),
+        lambda s: batch.step(s, first), lambda s: batch.playout(s, 0), lambda s: batch.unpack(s, 0), batch.check,
     ]  # fmt: skip
     for call in calls:
         call(states)
         for value, message in bad:
             with pytest.raises(ValueError, match=message):
                 call(value)
+    for call in (batch.check, lambda s: batch.unpack(s, 3)):
+        with pytest.raises(PositionError, match="row 3 is no state"):
+            call(States(wild, memory))
+    with pytest.raises(PositionError, match="row 3 is no state"):
+        batch.step(States(wild, memory), np.where(np.arange(5) == 3, 1 << 20, first))
+    batch.unpack(States(wild, memory), 2)
     for seats in (np.zeros(4, int), np.full(5, 2), np.full(5, -1), np.zeros(5), [0, 1]):
         with pytest.raises(ValueError, match="seats must be"):
             batch.observe(states, seats)
@@ -419,6 +428,72 @@ def test_batches_are_checked(name):
     play.close()
     with pytest.raises(IllegalActionError, match="18446744073709551615"):
         batch.step(states, np.full(5, (1 << 64) - 1, np.uint64))
+
+
+WILD = """
+import sys
+import numpy as np
+from board_envs import make_game
+from board_envs.envs.batch import Batch, SelfPlay, States
+from board_envs.random import Stream
+
+name, parameters, seed = eval(sys.argv[1])
+game, rng = make_game(name, **parameters), np.random.default_rng(seed)
+batch, n = Batch(game), game.num_actions
+real = batch.initial(1)
+for _ in range(2):
+    real = batch.step(real, batch.random_actions(real, Stream.seeded(seed)))
+rows, width = 160, real.words.shape[1]
+
+def words(shape):
+    full = rng.integers(1 << 64, size=shape, dtype=np.uint64)
+    return full & rng.integers(1 << 64, size=shape, dtype=np.uint64) >> rng.integers(64, size=shape, dtype=np.uint64)
+
+some = words((rows, width))
+some[:64] = real.words ^ np.where(np.arange(64)[:, None] == rng.integers(64, size=(64, width)), words((64, width)), 0)
+some[64], some[65] = 0, ~np.uint64(0)
+for capacity in (1, 40) if game.rules.has_memory else (0,):
+    states = States(some, words((rows, capacity, 2)))
+    batch.legal(states), batch.status(states)
+    batch.observe(states), batch.observe(states, rng.integers(2, size=rows))
+    chosen = batch.random_actions(states, Stream.seeded(seed))
+    for actions in (chosen, rng.integers(-2, n + 2, size=rows), chosen):
+        after = [[], []]
+        for row in range(rows):
+            one = States(states.words[row:row + 1], states.memory[row:row + 1])
+            try:
+                one = batch.step(one, actions[row:row + 1])
+            except ValueError:
+                pass
+            for parts, part in zip(after, one):
+                parts.append(part)
+            try:
+                batch.playout(one, seed, 70)
+            except RuntimeError as error:
+                assert "no end" in str(error)
+        longest = max(memory.shape[1] for memory in after[1])
+        padded = [np.pad(memory, ((0, 0), (0, longest - memory.shape[1]), (0, 0))) for memory in after[1]]
+        states = States(np.concatenate(after[0]), np.concatenate(padded))
+    play = SelfPlay(game, rows)
+    play.states.words[:] = some
+    play.step_random(3)
+print("done")
+"""
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_no_words_lead_outside_arrays(name):
+    """Under numba's own checks of indices, an access outside raises IndexError."""
+    pytest.importorskip("numba")
+    for number, parameters in enumerate((*STATES[name], *(({"ruleset": "abapa"},) if name == "awale" else ()))):
+        done = subprocess.run(
+            [sys.executable, "-c", WILD, repr((name, parameters, number))],
+            env={**os.environ, "NUMBA_BOUNDSCHECK": "1"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr[-2000:]
 
 
 def test_every_state_of_random_games_is_sound():

@@ -50,7 +50,7 @@ PITS_LIMIT = 8
 SPARE = 32
 """Capacity of a new history."""
 
-_BYTE = np.uint64(255)
+_BYTE, _SEEDS = np.uint64(255), np.uint64(127)
 _UNITS = np.uint64(0x0101010101010101)
 _THREES = np.uint64(0x0303030303030303)
 _SEVENS = np.uint64(0x7F7F7F7F7F7F7F7F)
@@ -218,9 +218,9 @@ class Moves:
             to where the last seed fell, zero if it fell elsewhere); the pit is not empty.
         play: (mover's row, other's row, pit) -> (mover's row, other's row, gain): sowing and harvest, no rotation.
         playable: (mover's row, other's row) -> word; bit i says that pit i may be played.
-        table: uint64 (pits, 128, 4), for each pit and number of seeds in it: what sowing adds to the mover's row (the
+        table: uint64 (8, 128, 4), for each pit and number of seeds in it: what sowing adds to the mover's row (the
             pit emptied before) and to the other's, the bits that `sow` returns, and what it adds to the trace of
-            (other's row, mover's row).
+            (other's row, mover's row). Eight pits and `_SEEDS` as mask: whatever a row is, no index is outside.
 
     """
 
@@ -232,7 +232,7 @@ class Moves:
 
 def make_table(pits: int) -> Words:
     """Return ``Moves.table``."""
-    table = np.zeros((pits, SEEDS_LIMIT + 1, 4), np.uint64)
+    table = np.zeros((PITS_LIMIT, SEEDS_LIMIT + 1, 4), np.uint64)
     for pit in range(pits):
         mine = other = reached = 0
         place = pit
@@ -265,7 +265,7 @@ def make_moves(pits: int, ruleset: str) -> Moves:
     @jitable
     def sow(mine: Word, other: Word, pit: int) -> tuple[Word, Word, Word]:
         shift = np.uint64(8 * pit)
-        seeds = (mine >> shift) & _BYTE
+        seeds = (mine >> shift) & _SEEDS
         return (mine & ~(_BYTE << shift)) + table[pit, seeds, 0], other + table[pit, seeds, 1], table[pit, seeds, 2]
 
     def compiled_harvest(other: Word, reached: Word) -> tuple[Word, int]:
@@ -502,7 +502,7 @@ def make_rules(pits: int, seeds: int, ruleset: str) -> Rules[State]:
         hashed = trace(entry(other, 1 - seat), mine)
         word = ZERO
         for pit in range(pits):
-            after = hashed + table[pit, (mine >> np.uint64(8 * pit)) & _BYTE, 3]
+            after = hashed + table[pit, (mine >> np.uint64(8 * pit)) & _SEEDS, 3]
             both = (marks0 >> (after >> np.uint64(58))) & (marks1 >> ((after >> np.uint64(52)) & np.uint64(63)))
             word |= (both & ONE) << np.uint64(pit)
         return word & state.playable
@@ -563,6 +563,8 @@ def make_rules(pits: int, seeds: int, ruleset: str) -> Rules[State]:
     @jitable
     def unpack(words: Words, memory: Words) -> State:
         facts, extent = words[2], words[3]
+        # Whatever the words are, the live entries stay within the memory.
+        length = min(as_int(extent >> np.uint64(32)), memory.shape[0])
         return State(
             words[0],
             words[1],
@@ -573,7 +575,7 @@ def make_rules(pits: int, seeds: int, ruleset: str) -> Rules[State]:
             (facts >> np.uint64(8)) & _BYTE,
             memory,
             as_int(extent & np.uint64(0xFFFFFFFF)),
-            as_int(extent >> np.uint64(32)),
+            length,
             words[4],
             words[5],
         )
@@ -584,7 +586,7 @@ def make_rules(pits: int, seeds: int, ruleset: str) -> Rules[State]:
 
     @jitable
     def compact(state: State) -> State:
-        live = state.length - state.start
+        live = max(state.length - state.start, 0)
         if state.start > 0:
             for i in range(live):
                 state.history[i, 0] = state.history[state.start + i, 0]

@@ -89,7 +89,9 @@ def make_rules(rows: int, columns: int, connect: int) -> Rules[State]:
     top = np.uint64(sum(1 << (column * height + rows - 1) for column in range(columns)))
     write_board = plane_writer(bit_index(rows, columns))
     write_tops = bit_writer(np.arange(columns, dtype=np.intp) * height + rows - 1)
-    bottoms = np.array([1 << (column * height) for column in range(columns)], np.uint64)
+    # Further entries stand for the columns that `nth` returns when there is none.
+    bottoms = np.zeros(64 // height + 1, np.uint64)
+    bottoms[:columns] = [1 << (column * height) for column in range(columns)]
     has_line = make_has_line(rows, connect)
 
     @jitable

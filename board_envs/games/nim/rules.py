@@ -31,7 +31,8 @@ def make_rules(heaps: tuple[int, ...], misere: bool) -> Rules[State]:
     number = len(heaps)
     start = np.uint64(sum(size << (8 * heap) for heap, size in enumerate(heaps)))
     bases = np.concatenate([[0], np.cumsum(heaps)]).astype(np.int64)
-    heap_of = np.repeat(np.arange(number), heaps).astype(np.int64)
+    # It goes on beyond the actions, so that heaps of any eight bits lead to no index outside.
+    heap_of = np.pad(np.repeat(np.arange(number), heaps), (0, 256), constant_values=number - 1).astype(np.int64)
     heap_sizes = np.array(heaps, np.int64)
     last_object_wins = not misere
 

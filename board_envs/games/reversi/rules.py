@@ -74,7 +74,7 @@ def make_rules(size: int) -> Rules[State]:
 
     @jitable
     def nth(state: State, k: int) -> int:
-        bit = nth_bit(state.moves, k)
+        bit = nth_bit(state.moves, k) & 63
         return bit - (bit >> 3) * gap
 
     @jitable
@@ -138,7 +138,8 @@ def make_rules(size: int) -> Rules[State]:
 
     @jitable
     def unpack(words: Words, memory: Words) -> State:
-        return State(words[0], words[1], as_int(words[2]), words[3])
+        # Moves and seat are indices of tables: whatever the words are, they stay within them.
+        return State(words[0], words[1], as_int(words[2] & ONE), words[3] & board)
 
     @jitable
     def is_sound(state: State) -> bool:
