@@ -284,13 +284,14 @@ def playout(name: str) -> Run:
 
 def search(name: str, spec: str) -> Run:
     from board_agents import make_agent
+    from board_agents.agent import observation_of
 
     game, state = middle(name)
-    agent = make_agent(spec, game)
+    agent, seen = make_agent(spec, game), observation_of(game, state)
 
     def run() -> None:
         agent.reset(seed=0)
-        agent.act({}, state)
+        agent.act(seen, state)
 
     return run
 

@@ -15,10 +15,9 @@ from board_agents.agent import AdaptedAgent, Agent, BatchAgent, CallableAgent, t
 from board_agents.lowlevel.foreign_code import describe, load_object
 from board_agents.oracle import Reduced
 from board_agents.specs import read_parameters, spec_parameters, split_name, unknown_name
-from board_agents.support import Support, load, own_support, support_of
+from board_agents.support import Support, load, own_record, own_support, support_of
 from board_envs.game import Game
 from board_envs.policies import AgentBuilder, BatchPolicy, agent_builder, find_policy, is_agent
-from board_envs.registry import snake_name
 from board_envs.types import MissingExtraError, Oracle, S, SpecError
 
 AGENTS: dict[str, str] = {
@@ -59,7 +58,7 @@ def _agents(game: str | None = None) -> dict[str, str]:
 
     A built-in game may replace an agent for every game by its own version.
     """
-    own = own_support().get(snake_name(game)) if game is not None else None
+    own = own_record(game) if game is not None else None
     others = {name: path for record in _records(game) for name, path in record.agents.items() if name not in AGENTS}
     return {**AGENTS, **others, **(own.agents if own is not None else {})}
 
@@ -84,7 +83,8 @@ def make_agent(spec: str, game: Game[S]) -> Agent[S]:
 
     """
     if isinstance(spec, str):
-        name, rest = split_name(spec, agent_names(game.name if isinstance(game, Game) else None))
+        known_for = game.name if isinstance(game, Game) else None
+        name, rest = split_name(spec, lambda name: name in agent_names(known_for))
         if ":" in name:
             return _agent_of_code(spec, name, rest, game)
     agent = _make("agent", spec, game, _agent_class)
@@ -199,9 +199,11 @@ def oracle_parameters(name: str, game: str | None = None) -> dict[str, inspect.P
 
 
 def _agent_class(name: str, game: str | None = None) -> Callable[..., Any]:
-    known = _agents(game)
-    if name in known:
-        return load(known[name])
+    own = own_record(game) if game is not None else None
+    # Most names are found without a look at the records of other games, which would be imported.
+    path = (own.agents.get(name) if own is not None else None) or AGENTS.get(name) or _agents(game).get(name)
+    if path is not None:
+        return load(path)
     for point in entry_points(group=GROUP, name=name):
         return _load_entry_point(point)
     raise unknown_name("agent", name, agent_names(game))
@@ -219,10 +221,11 @@ def _load_entry_point(point: EntryPoint) -> Callable[..., Any]:
 
 
 def _oracle_class(name: str, game: str | None = None) -> Callable[..., Any]:
-    known = _oracles(game)
-    if name not in known:
-        raise unknown_name("oracle", name, list(known))
-    return load(known[name])
+    own = own_record(game) if game is not None else None
+    path = ORACLES.get(name) or (own.oracles.get(name) if own is not None else None) or _oracles(game).get(name)
+    if path is None:
+        raise unknown_name("oracle", name, list(_oracles(game)))
+    return load(path)
 
 
 def _make(kind: str, spec: str, game: Game[Any], find: Callable[[str, str], Callable[..., Any]]) -> Any:

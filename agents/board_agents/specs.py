@@ -17,7 +17,7 @@ import inspect
 import re
 import types
 import typing
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from board_envs.types import SpecError
@@ -45,14 +45,14 @@ def split_specs(text: str) -> list[str]:
     return specs
 
 
-def split_name(spec: str, known: Iterable[str]) -> tuple[str, str]:
+def split_name(spec: str, is_known: Callable[[str], bool]) -> tuple[str, str]:
     """Split a spec into its name and the text of its parameters.
 
-    The first part is a name of `known`, or "module:Name", or "file.py:name" (without quotes); anything else is
+    The first part is a known name, or "module:Name", or "file.py:name" (without quotes); anything else is
     returned up to the first colon.
     """
     name, _, rest = spec.partition(":")
-    if name.strip() not in known and (code := _CODE.fullmatch(spec)):
+    if (code := _CODE.fullmatch(spec)) and not is_known(name.strip()):
         place = code[1].strip('"')
         return f"{place}:{code[2]}", code[3] or ""
     return name.strip(), rest

@@ -194,11 +194,23 @@ def load(reference: str) -> Callable[..., Any]:
 
 
 @functools.cache
-def own_support() -> dict[str, Support]:
-    """Return the records of this package's games: module-style name -> record."""
+def _own_names() -> list[str]:
     folder = importlib.import_module("board_agents.games")
-    names = sorted(module.name for module in pkgutil.iter_modules(folder.__path__) if module.ispkg)
-    return {name: importlib.import_module(f"board_agents.games.{name}").SUPPORT for name in names}
+    return sorted(module.name for module in pkgutil.iter_modules(folder.__path__) if module.ispkg)
+
+
+def own_record(game: str) -> Support | None:
+    """Return the record of one of this package's games; nothing of the other games is imported."""
+    name = snake_name(game)
+    if name not in _own_names():
+        return None
+    return cast(Support, importlib.import_module(f"board_agents.games.{name}").SUPPORT)
+
+
+@functools.cache
+def own_support() -> dict[str, Support]:
+    """Return the records of all of this package's games: module-style name -> record."""
+    return {name: record for name in _own_names() if (record := own_record(name)) is not None}
 
 
 def own_tables() -> dict[str, str]:
@@ -230,7 +242,7 @@ def support_of(name: str) -> Support:
         MissingExtraError: it needs an extra that is not installed.
 
     """
-    ours = own_support().get(snake_name(name))
+    ours = own_record(name)
     if ours is not None:
         return ours
     points = [point for point in entry_points(group=GROUP) if _game_name(point) == name.replace("_", "-")]

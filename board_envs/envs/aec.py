@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from gymnasium import spaces
@@ -152,25 +152,24 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, Any]):  # type: ignore[misc]  # P
             ResetNeeded: the game has not begun, or both agents have ended and been stepped with None.
 
         """
-        agent = self._selected()
+        if not self.agents:
+            self._refuse()
+        agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
         if type(action) is not int or not 0 <= action < self._n:
             action = self._check_action(action)
-        legal = bool(self._legal_mask()[action])
-        if not legal and self.illegal == "raise":
-            raise IllegalActionError(self.game.explain_illegal(self._state, action))
-        values = None if self.oracle is None else self._ask()
-        self._illegal = int(not legal)
-        if not legal:
-            if self.illegal != "random":
-                self._note(values, action, False)
-                self._punish(agent)
+        mask = self._mask
+        if mask is None:
+            mask = self._legal_mask()
+        if mask[action] and self.oracle is None:
+            self._illegal = 0
+        else:
+            replaced = self._judge(agent, action)
+            if replaced is None:
                 return
-            action = self._random_action()
-        if self.oracle is not None:
-            self._note(values, action, True)
+            action = replaced
         self._play(action)
         self._cumulative_rewards[agent] = 0.0
         self.agent_selection = AGENTS[self._seat]
@@ -179,9 +178,25 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, Any]):  # type: ignore[misc]  # P
         else:
             first, second = RETURNS[self._winner]
             self._finish(float(first), float(second), terminated=True)
-        self._forget_infos()
+        self._infos = self._selected_info = None
         if self.render_mode == "human":
             self.render()
+
+    def _judge(self, agent: str, action: int) -> int | None:
+        """Ask the oracle, and do what an illegal action does; return the action to play, None if there is none."""
+        legal = bool(self._legal_mask()[action])
+        if not legal and self.illegal == "raise":
+            raise IllegalActionError(self.game.explain_illegal(self._state, action))
+        values = self._ask()
+        self._illegal = int(not legal)
+        if not legal and self.illegal != "random":
+            self._note(values, action, False)
+            self._punish(agent)
+            return None
+        if not legal:
+            action = self._random_action()
+        self._note(values, action, True)
+        return action
 
     def _punish(self, agent: str) -> None:
         """Apply the rule for an illegal action that is not replaced."""
@@ -220,29 +235,31 @@ class BoardAECEnv(Table[Any], AECEnv[str, Any, Any]):  # type: ignore[misc]  # P
 
     # -- observations and infos ------------------------------------------------------------------------------------
 
-    def _selected(self) -> str:
-        """Return the selected agent; ResetNeeded if no agent is left."""
+    def _refuse(self) -> NoReturn:
+        """ResetNeeded says why no agent is selected."""
         self._check_ready()
-        if not self.agents:
-            raise ResetNeeded("both agents have ended and left the game: call reset()")
-        return self.agent_selection
+        raise ResetNeeded("both agents have ended and left the game: call reset()")
 
     def _mask_of(self, agent: str) -> Int8:
         """Return a seat's mask as a new array: zeros unless the seat is to act."""
-        if agent != self.agent_selection or self._stopped:
+        if self._stopped or agent != self.agent_selection:
             return np.zeros(self._n, np.int8)
-        return (self._legal_mask() if self._mask is None else self._mask).copy()
+        mask = self._mask
+        return (self._legal_mask() if mask is None else mask).copy()
 
     def observe(self, agent: str) -> Any:
         """Return what a seat sees, whether it is to move or not, also when the game is over."""
-        self._check_ready()
+        if self._needs_reset is not None:
+            self._check_ready()
         if agent not in _SEATS:
             raise ValueError(f"unknown agent {agent!r}; agents: {', '.join(AGENTS)}")
         return self._observation(_SEATS[agent], self._mask_of(agent))
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Return what the selected agent sees, what it got since its last move, its two flags and its info."""
-        agent = self._selected()
+        if not self.agents:
+            self._refuse()
+        agent = self.agent_selection
         if self._infos is not None:
             info = self._infos[agent]
         elif self._selected_info is not None:

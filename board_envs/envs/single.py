@@ -126,22 +126,30 @@ class BoardEnv(Table[Any], gymnasium.Env[Any, Any]):
             ResetNeeded: there is no episode to step.
 
         """
-        self._check_ready()
+        if self._needs_reset is not None:
+            self._check_ready()
         if self._over:
             raise ResetNeeded("the episode is over: call reset()")
         if type(action) is not int or not 0 <= action < self._n:
             action = self._check_action(action)
         reward, truncated = 0.0, False
-        mover = self._seat if self._opponent is None else self.seat
+        opponent = self._opponent
+        mover = self._seat if opponent is None else self.seat
         decided = self._winner >= 0  # The opponent had ended the game before the learner's first decision.
-        legal = decided or bool(self._legal_mask()[action])
+        legal = decided or self._legal_mask()[action]
         if not legal and self.illegal == "raise":
             raise IllegalActionError(self.game.explain_illegal(self._state, action))
-        values = None if decided else self._ask()
+        values = None if decided or self.oracle is None else self._ask()
         self._needs_reset = HALF_DONE
-        self._illegal = int(not legal)
+        self._illegal = 0 if legal else 1
         if not decided and (legal or self.illegal == "random"):
-            self._move(action if legal else self._random_action(), values)
+            if not legal:
+                action = self._random_action()
+            if self.oracle is not None:
+                self._note(values, action, True)
+            self._play(action)
+            if opponent is not None:
+                self._answer()
         elif not legal:
             self._note(values, action, False)
             if self.illegal == "lose":
@@ -158,12 +166,6 @@ class BoardEnv(Table[Any], gymnasium.Env[Any, Any]):
             self.render()
         observation, info = self._told(terminated=terminated)
         return observation, reward, terminated, truncated, info
-
-    def _move(self, action: int, values: dict[int, float] | None) -> None:
-        self._note(values, action, True)
-        self._play(action)
-        if self._opponent is not None:
-            self._answer()
 
     def _answer(self) -> None:
         """Let the opponent play until the learner is to decide, or the game is over."""

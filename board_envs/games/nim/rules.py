@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from board_envs._bits import ONE, ZERO, as_int
+from board_envs._bits import ONE, ZERO, as_int, byte_writer
 from board_envs._jit import jitable
 from board_envs.types import Int8, Rules, Words
 
@@ -34,6 +34,7 @@ def make_rules(heaps: tuple[int, ...], misere: bool) -> Rules[State]:
     # It goes on beyond the actions, so that heaps of any eight bits lead to no index outside.
     heap_of = np.pad(np.repeat(np.arange(number), heaps), (0, 256), constant_values=number - 1).astype(np.int64)
     heap_sizes = np.array(heaps, np.int64)
+    write_heaps = byte_writer(np.arange(number, dtype=np.intp))
     last_object_wins = not misere
 
     @jitable
@@ -97,8 +98,7 @@ def make_rules(heaps: tuple[int, ...], misere: bool) -> Rules[State]:
 
     @jitable
     def observe(state: State, seat: int, out: Int8) -> None:
-        for heap in range(number):
-            out[heap] = size_of(state, heap)
+        write_heaps(state.heaps, ZERO, ZERO, ZERO, out)
 
     @jitable
     def pack(state: State, out: Words) -> None:
