@@ -13,6 +13,7 @@ the function or class. A value or path that contains a comma needs double quotes
 from __future__ import annotations
 
 import difflib
+import functools
 import inspect
 import re
 import types
@@ -84,9 +85,8 @@ def read_parameters(label: str, text: str, make: Callable[..., Any]) -> dict[str
         SpecError: invalid text; a parameter that is unknown, missing or given twice; an invalid value.
 
     """
-    known = spec_parameters(make)
+    known, hints = _described_class(make) if isinstance(make, type) else _described(make)
     offered = f"parameters: {', '.join(known)}" if known else "it has no parameters"
-    hints = _hints(make, known)
     values: dict[str, Any] = {}
     position = 0
     while position < len(text):
@@ -108,6 +108,13 @@ def read_parameters(label: str, text: str, make: Callable[..., Any]) -> dict[str
     return values
 
 
+def _described(make: Callable[..., Any]) -> tuple[dict[str, inspect.Parameter], dict[str, Any]]:
+    known = spec_parameters(make)
+    return known, _hints(make, known)
+
+
+_described_class = functools.lru_cache(maxsize=256)(_described)
+"""Annotations are slow to read, and a tournament makes the agents of each game anew."""
 _BUILTIN: dict[str, type] = {"int": int, "float": float, "bool": bool, "str": str}
 
 

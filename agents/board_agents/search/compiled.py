@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,8 +31,7 @@ _TABLE_BITS = 20
 """Maximum size of the transposition table, as a power of two: 32 MiB. Shallow searches use smaller ones."""
 
 
-@dataclass(frozen=True)
-class SearchRequest:
+class SearchRequest(NamedTuple):
     """Parameters of a search.
 
     Attributes:
