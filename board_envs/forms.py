@@ -310,7 +310,7 @@ def _read(game: Any, piece: str, form: Form, asked: bool) -> Iterator[Item]:
         try:
             game.notation.parse(piece)
         except PositionError as no_position:
-            raise PositionError(f"no position: {no_position}; no moves: {no_moves}") from None
+            raise PositionError(f"neither a position ({no_position}) nor moves ({no_moves})") from None
         raise
 
 

@@ -59,8 +59,8 @@ def test_games_of_people_are_imported_and_what_is_wrong_with_them_is_told(run, t
     assert "form: moves (2)" in out
     assert "unfinished: 1, result differs: 0, skipped: 1" in out
     assert "line 3: unfinished after 2 moves" in err
-    assert "line 4: no position: " in err
-    assert "; no moves: move 2 ('d3')" in err
+    assert "line 4: neither a position (" in err
+    assert ") nor moves (move 2 ('d3')" in err
     assert json.loads(run("records", "check", target, "--json")[1])["games"] == 2
     code, out, err = run("records", "import", source, target)
     assert (code, out) == (2, "")
