@@ -452,6 +452,9 @@ def words(shape):
 some = words((rows, width))
 some[:64] = real.words ^ np.where(np.arange(64)[:, None] == rng.integers(64, size=(64, width)), words((64, width)), 0)
 some[64], some[65] = 0, ~np.uint64(0)
+some[66:110] |= words((44, width)) | words((44, width)) << np.uint64(32)
+some[80:110] = rng.integers(1 << 64, size=(30, width), dtype=np.uint64)
+some[90:110] |= np.uint64(0xFFFF << 48)
 for capacity in (1, 40) if game.rules.has_memory else (0,):
     states = States(some, words((rows, capacity, 2)))
     batch.legal(states), batch.status(states)
@@ -462,15 +465,15 @@ for capacity in (1, 40) if game.rules.has_memory else (0,):
         for row in range(rows):
             one = States(states.words[row:row + 1], states.memory[row:row + 1])
             try:
+                batch.playout(one, seed + row, 70)
+            except RuntimeError as error:
+                assert "no end" in str(error)
+            try:
                 one = batch.step(one, actions[row:row + 1])
             except ValueError:
                 pass
             for parts, part in zip(after, one):
                 parts.append(part)
-            try:
-                batch.playout(one, seed, 70)
-            except RuntimeError as error:
-                assert "no end" in str(error)
         longest = max(memory.shape[1] for memory in after[1])
         padded = [np.pad(memory, ((0, 0), (0, longest - memory.shape[1]), (0, 0))) for memory in after[1]]
         states = States(np.concatenate(after[0]), np.concatenate(padded))
