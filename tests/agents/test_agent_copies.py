@@ -14,6 +14,7 @@ from board_agents import make_agent, make_oracle
 from board_agents.agent import observation_of
 from board_agents.registry import agent_names, oracle_names
 from board_envs import make_game
+from board_envs._jit import have_numba
 from board_envs.registration import gymnasium_id
 from board_envs.registry import GAMES
 from board_envs.types import MissingExtraError, SpecError
@@ -143,6 +144,10 @@ def test_every_agent_plays_in_environments_and_their_copies(name, spec_of):
         assert [go_on(twin) for twin in twins] == [first, first]
         env.set_state(saved)
         assert go_on(env) == first
+    if not have_numba():
+        with pytest.raises(MissingExtraError, match="fast"):
+            gymnasium.make_vec(gymnasium_id(game.name), num_envs=2, opponent=spec, **parameters)
+        return
     rows = gymnasium.make_vec(gymnasium_id(game.name), num_envs=2, opponent=spec, **parameters)
     _, infos = rows.reset(seed=[5, 5])
     _, rewards, *_ = rows.step(infos["action_mask"].argmax(axis=1))

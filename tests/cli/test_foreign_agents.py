@@ -100,7 +100,7 @@ def test_an_unknown_option_of_analyse_is_no_position(run, arguments):
 
 def test_a_position_may_begin_with_a_dash(run):
     position = "---------------------------OX------XO--------------------------- X"
-    code, out, _ = run("analyse", "reversi", position, "--json", "--oracle", "reversi-endgame:empties=4")
+    code, out, _ = run("analyse", "reversi", position, "--json", "--oracle", "exhaustive:budget=10")
     assert (code, json.loads(out)["exact"]) == (0, False)
 
 
